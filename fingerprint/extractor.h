@@ -1,0 +1,41 @@
+// fingerprint/extractor.h - samples in, dense peaks out: the `broadcast` profile's spectrogram and peak finder as one
+// streaming stage.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fingerprint/peak.h"
+
+namespace spintag::fingerprint {
+
+/// Streaming stage. How the caller cuts its input never changes the peaks. Single-threaded; one per stream or file.
+/// Memory is constant. Peaks come in order of (second, time): a second's peaks once the second and the look-ahead of the
+/// whitening have been heard.
+class PeakExtractor {
+ public:
+  PeakExtractor();
+  ~PeakExtractor();
+  PeakExtractor(PeakExtractor&&) noexcept;
+  PeakExtractor& operator=(PeakExtractor&&) noexcept;
+
+  /// @param samples  mono, BroadcastProfile::rate_hz, full scale = 1; any number of them
+  /// @param peaks    receives the peaks that are now final, appended
+  void push(std::span<const float> samples, std::vector<Peak>& peaks);
+
+  /// The tail. After it only reset() may follow.
+  void finish(std::vector<Peak>& peaks);
+
+  /// Starts a new recording at time 0.
+  void reset();
+
+  /// All peaks before this time (seconds since the first sample) have been handed out.
+  double final_until_s() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace spintag::fingerprint

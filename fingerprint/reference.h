@@ -1,0 +1,26 @@
+// fingerprint/reference.h - what is kept of a reference recording: its packed peaks. Landmarks follow from them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fingerprint/peak.h"
+
+namespace spintag::fingerprint {
+
+/// Packed peaks of one recording: 3 bytes a peak, in time order. This is what the store keeps and the index is made of.
+using PackedPeaks = std::vector<std::byte>;
+
+/// Thins dense peaks to the profile's reference density and packs them.
+/// @param dense  peaks of a whole recording as PeakExtractor gave them
+PackedPeaks make_reference(std::span<const Peak> dense);
+
+/// @throws std::invalid_argument if `packed` is not a whole number of peaks
+std::vector<Peak> unpack_peaks(std::span<const std::byte> packed);
+
+/// Landmarks (pairs of peaks) that the index will hold for this recording.
+std::size_t count_landmarks(std::span<const std::byte> packed);
+
+}  // namespace spintag::fingerprint

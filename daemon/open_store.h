@@ -1,0 +1,36 @@
+// daemon/open_store.h - the store that the settings name: a server, or the private cluster.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "config/settings.h"
+#include "db/private_cluster.h"
+#include "db/store.h"
+
+namespace spintag::daemon {
+
+/// settings.state_directory, or db::default_state_directory() when it is empty.
+std::filesystem::path state_directory(const config::Settings& settings);
+
+/// Keeps the private cluster running for as long as it lives, when there is no server URL.
+class StoreSite {
+ public:
+  /// Starts the private cluster if settings.database_url is empty; does not connect to a server
+  /// yet.
+  /// @throws db::StoreError(unreachable)
+  explicit StoreSite(const config::Settings& settings);
+
+  const std::string& url() const { return url_; }
+  bool is_private() const { return cluster_.has_value(); }
+
+  /// A new connection: one for each worker. @throws db::StoreError
+  db::Store open() const { return db::Store(url_); }
+
+ private:
+  std::optional<db::PrivateCluster> cluster_;
+  std::string url_;
+};
+
+}  // namespace spintag::daemon

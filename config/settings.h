@@ -73,4 +73,16 @@ struct Overrides {
 ///         wrong type or a value out of range; every fault found is in the message, one a line
 Loaded load(const std::filesystem::path& file, const Overrides& overrides = {});
 
+/// A URL or libpq connection string as it may be shown and logged: password, secret query values and fragment become
+/// "***"; what is no URL and has no password comes back as it is.
+std::string mask_url(const std::string& url);
+
+/// Splits "127.0.0.1:8750" or "[::1]:8750". @throws ConfigError if it is neither
+struct ListenAddress {
+  std::string host;  ///< numeric, without brackets
+  std::uint16_t port = 0;
+  bool loopback = false;
+};
+ListenAddress parse_listen(const std::string& text);
+
 }  // namespace spintag::config

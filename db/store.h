@@ -197,6 +197,8 @@ class Store {
   /// Takes events that are due (FOR UPDATE SKIP LOCKED, leased for `lease`): state events newest-wins for a station and
   /// sink (superseded ones are marked dropped), log events only when no earlier one of that station and sink waits.
   std::vector<OutboxEvent> take_due_events(std::size_t limit, std::chrono::seconds lease);
+  /// The same, of one sink only, so that each sink's thread takes its own.
+  std::vector<OutboxEvent> take_due_events(const std::string& sink, std::size_t limit, std::chrono::seconds lease);
   void mark_delivered(std::int64_t outbox_id);
   void mark_dropped(std::int64_t outbox_id, const std::string& reason);
   void mark_retry(std::int64_t outbox_id, TimePoint not_before, const std::string& error);

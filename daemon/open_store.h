@@ -14,6 +14,10 @@ namespace spintag::daemon {
 /// settings.state_directory, or db::default_state_directory() when it is empty.
 std::filesystem::path state_directory(const config::Settings& settings);
 
+/// Where the index that belongs to these settings' database is cached: one file for each database
+/// in the state directory, so that two databases never share one.
+std::filesystem::path index_snapshot_file(const config::Settings& settings);
+
 /// Keeps the private cluster running for as long as it lives, when there is no server URL.
 class StoreSite {
  public:

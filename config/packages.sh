@@ -44,7 +44,7 @@ as_root() {
 # refresh_package_lists - `apt-get update`, at most once in a script.
 refresh_package_lists() {
   [[ -n ${package_lists_are_fresh-} ]] && return 0
-  as_root apt-get -q update || return 1
+  as_root apt-get -qq update || return 1
   package_lists_are_fresh=yes
 }
 
@@ -58,8 +58,8 @@ quiet_services() {
         if [[ -d /run/systemd/system ]]; then
           as_root systemctl --quiet disable --now "$package" || true
         else
-          as_root invoke-rc.d --quiet "$package" stop </dev/null || true
-          as_root update-rc.d "$package" disable || true
+          as_root invoke-rc.d --quiet "$package" stop </dev/null >/dev/null 2>&1 || true
+          as_root update-rc.d "$package" disable >/dev/null 2>&1 || true
         fi
         ;;
     esac
@@ -69,6 +69,7 @@ quiet_services() {
 # install_missing PACKAGE... - installs what is missing and says so; 1 with a message when it cannot.
 install_missing() {
   local -a missing
+  local package
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "This is neither Debian nor Ubuntu: taking for granted that these are installed: $*" >&2
     return 0
@@ -82,7 +83,9 @@ install_missing() {
     return 1
   fi
   # A box that was never updated has no lists, one that was updated long ago may have stale ones.
-  apt-cache show "${missing[@]}" >/dev/null 2>&1 || refresh_package_lists || true
+  for package in "${missing[@]}"; do
+    [[ -n $(apt-cache --quiet madison "$package" 2>/dev/null) ]] || refresh_package_lists || break
+  done
   if ! apt_install "${missing[@]}"; then
     if ! refresh_package_lists || ! apt_install "${missing[@]}"; then
       echo "Installing failed; apt-get's message is above." >&2
@@ -92,8 +95,18 @@ install_missing() {
   quiet_services "${missing[@]}"
 }
 
+# A terminal sees apt-get at work; anything else gets its output only when it fails.
 apt_install() {
-  as_root apt-get -q -y --no-install-recommends -o Dpkg::Use-Pty=0 install "$@" </dev/null
+  local -a get=(apt-get -q -y --no-install-recommends -o Dpkg::Use-Pty=0 install "$@")
+  local log status=0
+  if [[ -t 1 ]]; then
+    as_root "${get[@]}" </dev/null
+    return
+  fi
+  log=$(mktemp) || return 1
+  as_root "${get[@]}" </dev/null >"$log" 2>&1 || { status=$? && cat "$log"; }
+  rm -f "$log"
+  return "$status"
 }
 
 # unpack_package PACKAGE FOLDER - the files of a package in FOLDER/PACKAGE, without installing it; 1 when it cannot be

@@ -12,7 +12,8 @@
 
 namespace spintag::config {
 
-/// A wrong setting. The message says file:line: key: what is wrong, and the nearest known key or value.
+/// A wrong setting. The message says file:line: key: what is wrong, and the nearest known key or
+/// value.
 class ConfigError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -37,21 +38,22 @@ struct Sink {
 };
 
 struct Settings {
-  std::string database_url;                 ///< empty = the private cluster
-  std::filesystem::path state_directory;    ///< empty = db::default_state_directory()
+  std::string database_url;               ///< empty = the private cluster
+  std::filesystem::path state_directory;  ///< empty = db::default_state_directory()
   std::string device = "auto";
-  double min_confidence = 0.999;            ///< [recognition] threshold
+  double min_confidence = 0.999;              ///< [recognition] threshold
   std::string web_listen = "127.0.0.1:8750";  ///< empty = no web server
-  std::string web_token;                    ///< needed for anything but loopback
+  std::string web_token;                      ///< needed for anything but loopback
   std::string log_level = "info";
   std::vector<Station> stations;
   std::vector<Sink> sinks;
 };
 
-/// One effective setting and its origin: "default", "file.toml:12", "environment SPINTAG_DATABASE_URL", "command line".
+/// One effective setting and its origin: "default", "file.toml:12", "environment
+/// SPINTAG_DATABASE_URL", "command line".
 struct Origin {
   std::string key;
-  std::string value;   ///< secrets masked
+  std::string value;  ///< secrets masked
   std::string origin;
 };
 
@@ -68,13 +70,15 @@ struct Overrides {
   std::optional<std::string> log_level;
 };
 
-/// @param file  as --config gave it; empty = $SPINTAG_CONFIG, else /etc/spintag/spintag.toml if it exists, else defaults
-/// @throws ConfigError for a missing or unreadable file, a syntax error, an unknown key (nearest known key named), a
+/// @param file  as --config gave it; empty = $SPINTAG_CONFIG, else /etc/spintag/spintag.toml if it
+/// exists, else defaults
+/// @throws ConfigError for a missing or unreadable file, a syntax error, an unknown key (nearest
+/// known key named), a
 ///         wrong type or a value out of range; every fault found is in the message, one a line
 Loaded load(const std::filesystem::path& file, const Overrides& overrides = {});
 
-/// A URL or libpq connection string as it may be shown and logged: password, secret query values and fragment become
-/// "***"; what is no URL and has no password comes back as it is.
+/// A URL or libpq connection string as it may be shown and logged: the password and the values of
+/// secret parameters (token, key, password, ...) become "***".
 std::string mask_url(const std::string& url);
 
 /// Splits "127.0.0.1:8750" or "[::1]:8750". @throws ConfigError if it is neither

@@ -1,5 +1,5 @@
-// fingerprint/extractor.h - samples in, dense peaks out: the `broadcast` profile's spectrogram and peak finder as one
-// streaming stage.
+// fingerprint/extractor.h - samples in, dense peaks out: the `broadcast` profile's spectrogram and
+// peak finder as one streaming stage.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace spintag::fingerprint {
 
-/// Streaming stage. How the caller cuts its input never changes the peaks. Single-threaded; one per stream or file.
-/// Memory is constant. Peaks come in order of (second, time): a second's peaks once the second and the look-ahead of the
-/// whitening have been heard.
+/// Streaming stage. How the caller cuts its input never changes the peaks. Single-threaded; one per
+/// stream or file. Memory is constant. Peaks come in order of (second, time): a second's peaks once
+/// the second and the look-ahead of the whitening have been heard.
 class PeakExtractor {
  public:
   PeakExtractor();

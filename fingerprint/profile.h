@@ -1,5 +1,6 @@
 // fingerprint/profile.h - every number that decides a `broadcast` hash.
-// Where the values come from: measurements on real music through radio's degradations (README.md, "Accuracy").
+// Where the values come from: measurements on real music through radio's degradations (README.md,
+// "Accuracy").
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,8 @@
 
 namespace spintag::fingerprint {
 
-/// The `broadcast` profile. A change of any number that alters what is stored is a new `version`; the store keeps the
-/// version beside the packed peaks and refuses to mix.
+/// The `broadcast` profile. A change of any number that alters what is stored is a new `version`;
+/// the store keeps the version beside the packed peaks and refuses to mix.
 struct BroadcastProfile {
   static constexpr std::string_view name = "broadcast";
   static constexpr std::uint16_t version = 1;
@@ -34,26 +35,29 @@ struct BroadcastProfile {
   static constexpr int dense_peaks_per_s = 150;
 
   // Which of them a query uses.
-  static constexpr int query_peaks_per_s = 60;         ///< hashed at speed 1
-  static constexpr int grid_query_peaks_per_s = 25;    ///< hashed for any other hypothesis
-  static constexpr int verify_peaks_per_s = 100;       ///< met by the reference's own peaks
+  static constexpr int query_peaks_per_s = 60;       ///< hashed at speed 1
+  static constexpr int grid_query_peaks_per_s = 25;  ///< hashed for any other hypothesis
+  static constexpr int verify_peaks_per_s = 100;     ///< met by the reference's own peaks
 
   // Which of them a reference keeps: no stronger peak near it, then the strongest of each second.
   static constexpr double thin_s = 0.120;
   static constexpr double thin_hz = 60;
   static constexpr int reference_peaks_per_s = 12;
 
-  // Pairs: the target zone, and the strongest targets of each anchor (reference only; a query takes all).
+  // Pairs: the target zone, and the strongest targets of each anchor (reference only; a query takes
+  // all).
   static constexpr double min_dt_s = 0.050;
   static constexpr double max_dt_s = 1.6;
   static constexpr double max_du = 180;
   static constexpr int targets_per_anchor = 2;
 
-  // Hash: floor(u1) 11 bits, floor(u2) - floor(u1) + 256 9 bits, floor(dt / 16 ms) 7 bits; u = 600 ln(1 + f / 1000 Hz).
+  // Hash: floor(u1) 11 bits, floor(u2) - floor(u1) + 256 9 bits, floor(dt / 16 ms) 7 bits; u = 600
+  // ln(1 + f / 1000 Hz).
   static constexpr double scale = 600;
   static constexpr double scale_corner_hz = 1000;
   static constexpr double dt_unit_s = 0.016;
-  static constexpr double soft_bin = 0.4;  ///< query: also ask the neighbour when this near to its boundary, in bins
+  static constexpr double soft_bin =
+      0.4;  ///< query: also ask the neighbour when this near to its boundary, in bins
   static constexpr int u1_bits = 11;
   static constexpr int du_bits = 9;
   static constexpr int dt_bits = 7;

@@ -1,0 +1,46 @@
+// fingerprint/landmarks.h - pairs of peaks and the hashes made of them.
+// Source: A. Wang, ISMIR 2003, "Fast Combinatorial Hashing"; the frequency scale is this project's
+// own.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fingerprint/peak.h"
+#include "fingerprint/profile.h"
+
+namespace spintag::fingerprint {
+
+/// u(f) = 600 ln(1 + f / 1000 Hz): neither linear nor logarithmic, because the error of a peak is
+/// constant in hertz and the error of a coarse pitch hypothesis is proportional to frequency. One
+/// unit is 1.7 Hz + 0.17 % of f.
+double frequency_to_u(double freq_hz);
+
+/// One landmark of a reference.
+struct Landmark {
+  std::uint32_t hash = 0;  ///< BroadcastProfile::hash_bits bits
+  double anchor_time_s = 0;
+};
+
+/// The landmarks of a reference: each anchor with the strongest targets of its zone.
+/// @param peaks  reference peaks in time order, as unpack_peaks() gives them
+/// @param out    receives them by anchor, appended
+void make_reference_landmarks(std::span<const Peak> peaks, std::vector<Landmark>& out);
+
+/// What a query asks the index for: one pair of peaks may ask several neighbouring hashes. Two
+/// hashes that differ in the time difference alone are one probe of two consecutive values.
+struct Probe {
+  std::uint32_t hash = 0;   ///< first hash
+  std::uint32_t count = 1;  ///< 1, or 2 when hash + 1 is asked too
+  float anchor_time_s = 0;  ///< reference seconds (tempo applied) from `origin_s`
+};
+
+/// Every pair in the target zone, warped to the reference's tempo and pitch before it is hashed.
+/// @param peaks      query peaks in time order
+/// @param origin_s   query time that anchor times count from
+/// @param out        receives the probes, appended
+void make_query_probes(std::span<const Peak> peaks, double origin_s, const Hypothesis& hypothesis,
+                       std::vector<Probe>& out);
+
+}  // namespace spintag::fingerprint

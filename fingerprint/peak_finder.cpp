@@ -1,0 +1,150 @@
+// fingerprint/peak_finder.cpp - whitening with integer sums, a separable box maximum, parabolic
+// interpolation.
+#include "fingerprint/peak_finder.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kernels/multiversion.h"
+
+namespace spintag::fingerprint {
+namespace {
+
+using Profile = BroadcastProfile;
+constexpr float kStepsPerDb = 256.0F;
+constexpr int kBins = BinRange::count;
+constexpr int kFirstWhite = Profile::whiten_bins;         ///< column of the first whitened bin
+constexpr int kLastWhite = kBins - Profile::whiten_bins;  ///< one past the last
+constexpr int kFirstPeak = BinRange::margin;  ///< column of the first bin that may hold a peak
+constexpr int kLastPeak = kBins - BinRange::margin;  ///< one past the last
+
+/// sums += sign * round(256 * row). Truncation after adding a half of the right sign is the same on
+/// every processor.
+SPINTAG_CLONES void add_row(const float* row, std::int32_t sign, std::int32_t* sums) {
+  for (int i = 0; i < kBins; ++i) {
+    const float steps = row[i] * kStepsPerDb;
+    sums[i] += sign * static_cast<std::int32_t>(steps + (steps < 0.0F ? -0.5F : 0.5F));
+  }
+}
+
+/// white[i] = row[i] - mean over +-whiten_bins, from prefix[i] = sum of the columns before i.
+SPINTAG_CLONES void subtract_mean(const float* row, const std::int32_t* prefix, float per_step,
+                                  float* white) {
+  for (int i = kFirstWhite; i < kLastWhite; ++i) {
+    const std::int32_t sum =
+        prefix[i + Profile::whiten_bins + 1] - prefix[i - Profile::whiten_bins];
+    white[i] = row[i] - static_cast<float>(sum) * per_step;
+  }
+}
+
+/// highest[i] = max of white[i - 3 .. i + 3]
+SPINTAG_CLONES void max_along_bins(const float* white, float* highest) {
+  static_assert(Profile::box_bins == 3);
+  for (int i = kFirstPeak; i < kLastPeak; ++i) {
+    const float a = std::max(white[i - 3], white[i + 3]);
+    const float b = std::max(white[i - 2], white[i + 2]);
+    const float c = std::max(white[i - 1], white[i + 1]);
+    highest[i] = std::max(std::max(a, b), std::max(c, white[i]));
+  }
+}
+
+SPINTAG_CLONES void take_max(const float* row, float* into) {
+  for (int i = kFirstPeak; i < kLastPeak; ++i) into[i] = std::max(row[i], into[i]);
+}
+
+/// Leaves the salience where a cell is the maximum of its box and over both floors, else 0. Says
+/// whether any is left.
+SPINTAG_CLONES bool keep_maxima(const float* white, const float* level, float* box_maximum) {
+  int found = 0;
+  for (int i = kFirstPeak; i < kLastPeak; ++i) {
+    const bool peak = (white[i] >= box_maximum[i]) & (white[i] >= Profile::floor_salience_db) &
+                      (level[i] >= Profile::floor_level_db);
+    box_maximum[i] = peak ? white[i] : 0.0F;
+    found |= static_cast<int>(peak);
+  }
+  return found != 0;
+}
+
+/// Place of the vertex of the parabola through (-1, a), (0, b), (1, c), clamped to half a cell.
+double vertex(float a, float b, float c) {
+  const double curvature = static_cast<double>(a) - 2.0 * b + c;
+  if (curvature >= 0.0) return 0.0;
+  return std::clamp(0.5 * (static_cast<double>(a) - c) / curvature, -0.5, 0.5);
+}
+
+}  // namespace
+
+PeakFinder::PeakFinder()
+    : levels_(static_cast<std::size_t>(kLevelRows) * kStride),
+      column_sums_(kBins),
+      prefix_(kBins + 1),
+      white_(static_cast<std::size_t>(kWhiteRows) * kStride),
+      highest_(static_cast<std::size_t>(kWhiteRows) * kStride),
+      candidates_(kStride) {}
+
+void PeakFinder::reset() {
+  std::fill(column_sums_.begin(), column_sums_.end(), 0);
+  frames_in_ = oldest_summed_ = next_white_frame_ = next_peak_frame_ = 0;
+}
+
+void PeakFinder::push(std::span<const float> level_db, std::vector<Peak>& peaks) {
+  float* row = level_row(frames_in_);
+  std::copy_n(level_db.begin(), kBins, row);
+  add_row(row, 1, column_sums_.data());
+  ++frames_in_;
+  if (frames_in_ - 1 - next_white_frame_ == Profile::whiten_frames) whiten_next(peaks);
+}
+
+void PeakFinder::finish(std::vector<Peak>& peaks) {
+  while (next_white_frame_ < frames_in_) whiten_next(peaks);
+  while (next_peak_frame_ < frames_in_) find_in(next_peak_frame_, peaks);
+}
+
+void PeakFinder::whiten_next(std::vector<Peak>& peaks) {
+  const std::int64_t frame = next_white_frame_++;
+  for (; oldest_summed_ < frame - Profile::whiten_frames; ++oldest_summed_) {
+    add_row(level_row(oldest_summed_), -1, column_sums_.data());
+  }
+  std::int32_t running = 0;
+  for (int i = 0; i < kBins; ++i) {
+    prefix_[static_cast<std::size_t>(i)] = running;
+    running += column_sums_[static_cast<std::size_t>(i)];
+  }
+  prefix_[kBins] = running;
+  const auto cells =
+      static_cast<float>((frames_in_ - oldest_summed_) * (2 * Profile::whiten_bins + 1));
+  subtract_mean(level_row(frame), prefix_.data(), 1.0F / (cells * kStepsPerDb), white_row(frame));
+  max_along_bins(white_row(frame), highest_row(frame));
+  if (frame - next_peak_frame_ == Profile::box_frames) find_in(next_peak_frame_, peaks);
+}
+
+void PeakFinder::find_in(std::int64_t frame, std::vector<Peak>& peaks) {
+  next_peak_frame_ = frame + 1;
+  const std::int64_t first = std::max<std::int64_t>(0, frame - Profile::box_frames);
+  const std::int64_t last = std::min(next_white_frame_ - 1, frame + Profile::box_frames);
+  std::copy_n(highest_row(first), kStride, candidates_.data());
+  for (std::int64_t row = first + 1; row <= last; ++row)
+    take_max(highest_row(row), candidates_.data());
+  if (!keep_maxima(white_row(frame), level_row(frame), candidates_.data())) return;
+  for (int i = kFirstPeak; i < kLastPeak; ++i) {
+    if (candidates_[static_cast<std::size_t>(i)] <= 0.0F) continue;
+    peaks.push_back(locate(frame, i));
+    peaks.back().salience_db = candidates_[static_cast<std::size_t>(i)];
+  }
+}
+
+/// The parabola goes through the levels, not the whitened values: the local mean would pull it.
+Peak PeakFinder::locate(std::int64_t frame, int bin) const {
+  const float* row = level_row(frame);
+  const double bins = BinRange::first + bin + vertex(row[bin - 1], row[bin], row[bin + 1]);
+  double frames = static_cast<double>(frame);
+  if (frame > 0 && frame + 1 < frames_in_) {
+    frames += vertex(level_row(frame - 1)[bin], row[bin], level_row(frame + 1)[bin]);
+  }
+  constexpr double kCentre = 0.5 * Profile::frame_samples / Profile::rate_hz;
+  return {.time_s = frames * Profile::frame_s() + kCentre,
+          .freq_hz = static_cast<float>(bins * BinRange::hz_per_bin)};
+}
+
+}  // namespace spintag::fingerprint

@@ -1,0 +1,198 @@
+// daemon/catalogue_file.cpp - the catalogue in files: NDJSON that another spintag imports, and the
+// index snapshot.
+#include "daemon/catalogue_file.h"
+
+#include <openssl/evp.h>
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "daemon/json_text.h"
+#include "daemon/rfc3339.h"
+#include "fingerprint/index.h"
+#include "fingerprint/profile.h"
+#include "fingerprint/reference.h"
+
+namespace spintag::daemon {
+
+namespace {
+
+using fingerprint::BroadcastProfile;
+using Json = nlohmann::ordered_json;
+
+std::string to_base64(std::span<const std::byte> bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // EVP adds a NUL
+  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                     reinterpret_cast<const unsigned char*>(bytes.data()),
+                                     static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
+std::vector<std::byte> from_base64(const std::string& text) {
+  std::vector<std::byte> bytes(text.size() / 4 * 3);
+  const int length = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                                     reinterpret_cast<const unsigned char*>(text.data()),
+                                     static_cast<int>(text.size()));
+  if (length < 0) throw std::invalid_argument("packed: not base64");
+  std::size_t padding = 0;  // EVP counts what '=' stands for as bytes
+  while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
+  bytes.resize(static_cast<std::size_t>(length) - padding);
+  return bytes;
+}
+
+std::unordered_map<std::int64_t, db::Track> all_tracks(db::Store& store) {
+  std::unordered_map<std::int64_t, db::Track> tracks;
+  store.for_each_track([&](const db::Track& track) { tracks.emplace(track.track_id, track); });
+  return tracks;
+}
+
+std::string snapshot_metadata(const db::Track& track) {
+  return json_text({{"source", track.source},
+                    {"title", track.info.title},
+                    {"artist", track.info.artist},
+                    {"album", track.info.album},
+                    {"label", track.info.label},
+                    {"isrc", track.info.isrcs},
+                    {"recording_mbid", track.info.recording_mbid}});
+}
+
+// A line of an export, as it is stored.
+struct ImportLine {
+  db::NewTrack track;
+  std::vector<std::byte> packed;
+};
+
+// @throws std::exception that says which key is missing or wrong
+ImportLine parse_line(const std::string& text) {
+  const Json json = Json::parse(text);
+  ImportLine line;
+  line.track.info.title = json.at("title").get<std::string>();
+  line.track.info.artist = json.at("artist").get<std::string>();
+  line.track.info.album = json.value("album", "");
+  line.track.info.label = json.value("label", "");
+  line.track.info.composer = json.value("composer", "");
+  line.track.info.isrcs = json.value("isrc", std::vector<std::string>{});
+  line.track.info.recording_mbid = json.value("recording_mbid", "");
+  line.track.info.extra_json = json.value("extra", Json::object()).dump();
+  line.track.source = json.at("source").get<std::string>();
+  line.track.content_hash = json.at("content_hash").get<std::string>();
+  line.track.source_size = json.value("source_size", std::int64_t{0});
+  line.track.source_mtime_ns = json.value("source_mtime_ns", std::int64_t{0});
+  line.track.duration_s = json.at("duration_s").get<double>();
+  line.track.profile = json.at("profile").get<std::string>();
+  line.track.profile_version = json.at("profile_version").get<int>();
+  if (line.track.profile != BroadcastProfile::name ||
+      line.track.profile_version != BroadcastProfile::version) {
+    throw std::invalid_argument("fingerprint of profile " + line.track.profile + " version " +
+                                std::to_string(line.track.profile_version) + ", this spintag has " +
+                                std::string(BroadcastProfile::name) + " version " +
+                                std::to_string(BroadcastProfile::version));
+  }
+  line.packed = from_base64(json.at("packed").get<std::string>());
+  line.track.landmarks = static_cast<std::int64_t>(fingerprint::count_landmarks(line.packed));
+  if (line.track.content_hash.empty() || line.track.landmarks == 0 ||
+      !(line.track.duration_s > 0)) {
+    throw std::invalid_argument("content_hash, duration_s or packed holds nothing");
+  }
+  return line;
+}
+
+void import_line(db::Store& store, const std::string& text, ImportCounts& counts) {
+  ImportLine line = parse_line(text);
+  line.track.packed = line.packed;
+  const auto same_source = store.find_by_source(line.track.source);
+  if (same_source && same_source->content_hash != line.track.content_hash) {
+    throw std::invalid_argument(line.track.source + " is another recording here (track " +
+                                std::to_string(same_source->track_id) + "): not replaced");
+  }
+  const db::PutResult put = store.put_track(line.track);
+  ++(put.what == db::PutResult::What::already_there ? counts.already_there : counts.added);
+}
+
+}  // namespace
+
+Json track_to_json(const db::Track& track) {
+  Json extra = Json::parse(track.info.extra_json, nullptr, false);
+  if (!extra.is_object()) extra = Json::object();
+  return {{"track_id", track.track_id},
+          {"source", track.source},
+          {"title", track.info.title},
+          {"artist", track.info.artist},
+          {"album", track.info.album},
+          {"label", track.info.label},
+          {"composer", track.info.composer},
+          {"isrc", track.info.isrcs},
+          {"recording_mbid", track.info.recording_mbid},
+          {"duration_s", round_to_ms(track.duration_s)},
+          {"landmarks", track.landmarks},
+          {"content_hash", track.content_hash},
+          {"ingested_at", to_rfc3339(track.ingested_at)},
+          {"extra", std::move(extra)}};
+}
+
+std::size_t export_tracks(db::Store& store, std::ostream& out) {
+  std::size_t count = 0;
+  store.with_snapshot([&] {
+    const auto tracks = all_tracks(store);
+    store.for_each_fingerprint(std::string(BroadcastProfile::name), BroadcastProfile::version,
+                               [&](db::Fingerprint&& print) {
+                                 const db::Track& track = tracks.at(print.track_id);
+                                 Json line = track_to_json(track);
+                                 line["duration_s"] =
+                                     track.duration_s;  // to the last sample, unlike for people
+                                 line["source_size"] = track.source_size;
+                                 line["source_mtime_ns"] = track.source_mtime_ns;
+                                 line["profile"] = BroadcastProfile::name;
+                                 line["profile_version"] = BroadcastProfile::version;
+                                 line["packed"] = to_base64(print.packed);
+                                 out << json_text(line) << "\n";
+                                 ++count;
+                               });
+  });
+  return count;
+}
+
+std::size_t export_index(db::Store& store, const std::filesystem::path& file) {
+  std::vector<db::Fingerprint> prints;
+  std::vector<fingerprint::IndexTrack> entries;
+  std::int64_t change = 0;
+  store.with_snapshot([&] {
+    const auto tracks = all_tracks(store);
+    store.for_each_fingerprint(
+        std::string(BroadcastProfile::name), BroadcastProfile::version,
+        [&](db::Fingerprint&& print) { prints.push_back(std::move(print)); });
+    change = store.newest_change();
+    for (const db::Fingerprint& print : prints) {
+      entries.push_back({print.track_id, print.duration_s, print.packed,
+                         snapshot_metadata(tracks.at(print.track_id))});
+    }
+  });
+  fingerprint::Index::build(entries)->save(file, change);
+  return entries.size();
+}
+
+ImportCounts import_tracks(db::Store& store, std::istream& in,
+                           const std::function<void(std::size_t, const std::string&)>& on_fault) {
+  ImportCounts counts;
+  std::string text;
+  for (std::size_t number = 1; std::getline(in, text); ++number) {
+    if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
+    try {
+      import_line(store, text, counts);
+    } catch (const db::StoreError& error) {
+      if (error.kind() != db::StoreError::Kind::refused) throw;
+      ++counts.failed;
+      on_fault(number, error.what());
+    } catch (const std::exception& error) {
+      ++counts.failed;
+      on_fault(number, error.what());
+    }
+  }
+  return counts;
+}
+
+}  // namespace spintag::daemon

@@ -1,0 +1,213 @@
+// daemon/commands/ingest.cpp - `spintag ingest`: recordings into the catalogue.
+#include "daemon/commands/ingest.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <iostream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "daemon/ingest/file_ingester.h"
+#include "daemon/ingest/input_files.h"
+#include "daemon/ingest/metadata_sidecar.h"
+#include "daemon/json_text.h"
+#include "daemon/open_store.h"
+#include "daemon/progress.h"
+#include "daemon/stop_on_signal.h"
+#include "daemon/utf8.h"
+#include "kernels/device.h"
+
+namespace spintag::daemon {
+
+namespace {
+
+using std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+constexpr unsigned kMostJobsByDefault = 64;  // a connection each, and PostgreSQL has 100 by default
+
+const char* event_name(FileReport::What what) {
+  switch (what) {
+    case FileReport::What::ingested:
+      return "ingested";
+    case FileReport::What::skipped:
+      return "skipped";
+    case FileReport::What::failed:
+      return "failed";
+  }
+  return "";
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+// Everything that is said while workers work. Any thread.
+class Reporter {
+ public:
+  Reporter(bool json, std::size_t total) : json_(json) { progress_.total = total; }
+
+  void file(const FileReport& report) {
+    const std::lock_guard lock(mutex_);
+    ++progress_.done;
+    progress_.audio_s += report.decoded_s;
+    if (report.what == FileReport::What::ingested) {
+      ++ingested_;
+      audio_s_ += report.duration_s.value_or(0);
+    } else if (report.what == FileReport::What::skipped) {
+      ++skipped_;
+    } else {
+      ++progress_.failed;
+    }
+    const bool odd = report.what == FileReport::What::ingested && !report.reason.empty();
+    if (report.what == FileReport::What::failed || odd) {
+      bar_.say("spintag: " + report.source + ": " + report.reason);
+    }
+    if (json_) {
+      const std::optional<double> duration_s =
+          report.duration_s ? std::optional(round_to_ms(*report.duration_s)) : std::nullopt;
+      print({{"event", event_name(report.what)},
+             {"source", report.source},
+             {"track_id", or_null(report.track_id)},
+             {"duration_s", or_null(duration_s)},
+             {"landmarks", or_null(report.landmarks)},
+             {"reason", report.reason}});
+    }
+    progress_.elapsed_s = elapsed_s();
+    bar_.draw(progress_);
+  }
+
+  /// @return number of files that failed
+  std::size_t summary() {
+    const std::lock_guard lock(mutex_);
+    bar_.clear();
+    if (json_) {
+      print({{"event", "summary"},
+             {"ingested", ingested_},
+             {"skipped", skipped_},
+             {"failed", progress_.failed},
+             {"audio_s", round_to_ms(audio_s_)},
+             {"elapsed_s", round_to_ms(elapsed_s())}});
+    } else {
+      std::cout << ingested_ << " ingested, " << skipped_ << " skipped, " << progress_.failed
+                << " failed: " << duration_text(audio_s_) << " of audio in "
+                << duration_text(elapsed_s()) << std::endl;
+    }
+    return progress_.failed;
+  }
+
+ private:
+  double elapsed_s() const {
+    return std::chrono::duration<double>(steady_clock::now() - began_at_).count();
+  }
+  void print(const Json& line) {
+    bar_.clear();
+    std::cout << json_text(line) << std::endl;
+  }
+
+  const bool json_;
+  const steady_clock::time_point began_at_ = steady_clock::now();
+  std::mutex mutex_;  ///< guards all below and the two output streams
+  ProgressBar bar_;
+  Progress progress_;
+  std::size_t ingested_ = 0;
+  std::size_t skipped_ = 0;
+  double audio_s_ = 0;
+};
+
+// Hands files to workers until there are none, or one of them meets an error that concerns them
+// all. Threads: "ingest N", each blocks on its file and its own connection.
+class Workers {
+ public:
+  Workers(const StoreSite& site, const MetadataSidecar* sidecar, StopOnSignal& stop,
+          Reporter& reporter)
+      : site_(site), sidecar_(sidecar), stop_(stop), reporter_(reporter) {}
+
+  void run(const std::vector<std::string>& files, unsigned jobs) {
+    std::vector<std::jthread> threads;
+    for (unsigned job = 0; job < jobs; ++job) {
+      threads.emplace_back([this, &files, job] {
+        ::pthread_setname_np(::pthread_self(), ("ingest " + std::to_string(job)).c_str());
+        work(files);
+      });
+    }
+    threads.clear();  // joins
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void work(const std::vector<std::string>& files) {
+    try {
+      FileIngester ingester(site_, sidecar_, stop_.token());
+      while (!stop_.stop_requested()) {
+        const std::size_t mine = next_.fetch_add(1);
+        if (mine >= files.size()) return;
+        if (const auto report = ingester.ingest(files[mine])) reporter_.file(*report);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      stop_.request_stop();
+    }
+  }
+
+  const StoreSite& site_;
+  const MetadataSidecar* sidecar_;
+  StopOnSignal& stop_;
+  Reporter& reporter_;
+  std::atomic<std::size_t> next_{0};
+  std::mutex mutex_;          ///< guards error_
+  std::exception_ptr error_;  ///< the first that ended the run
+};
+
+}  // namespace
+
+int run_ingest(const CommonOptions& common, const IngestOptions& options) {
+  const config::Loaded loaded = load_settings(common);
+  kernels::Device::open(kernels::DeviceChoice::parse(loaded.settings.device));
+  std::optional<MetadataSidecar> sidecar;
+  if (!options.metadata.empty()) {
+    try {
+      sidecar = MetadataSidecar::read(options.metadata);
+    } catch (const SidecarError& error) {
+      throw config::ConfigError(error.what());
+    }
+  }
+  const StoreSite site(loaded.settings);
+  site.open();  // a wrong password or a database of another program ends the run before it begins
+  StopOnSignal stop;
+  const InputFiles input = find_input_files(options.paths);
+  Reporter reporter(options.json, input.files.size() + input.bad.size());
+  for (const BadInput& bad : input.bad) {
+    FileReport report;
+    report.source = to_utf8(bad.source);
+    report.reason = to_utf8(bad.reason);
+    reporter.file(report);
+  }
+  const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, kMostJobsByDefault);
+  const unsigned jobs = options.jobs > 0 ? static_cast<unsigned>(options.jobs) : cores;
+  const auto useful_jobs = static_cast<unsigned>(std::min<std::size_t>(jobs, input.files.size()));
+  Workers workers(site, sidecar ? &*sidecar : nullptr, stop, reporter);
+  try {
+    workers.run(input.files, useful_jobs);
+  } catch (...) {
+    reporter.summary();
+    throw;
+  }
+  const std::size_t failed = reporter.summary();
+  if (stop.stop_requested()) {
+    std::cerr << "spintag: interrupted; the same command goes on where this one stopped\n";
+    return kSomeFailed;
+  }
+  return failed > 0 ? kSomeFailed : kDone;
+}
+
+}  // namespace spintag::daemon

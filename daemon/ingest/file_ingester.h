@@ -1,0 +1,61 @@
+// daemon/ingest/file_ingester.h - one file into the catalogue: known already, taken, or refused
+// with a reason.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "daemon/ingest/metadata_sidecar.h"
+#include "daemon/open_store.h"
+#include "db/store.h"
+
+namespace spintag::daemon {
+
+/// What became of one file.
+struct FileReport {
+  enum class What { ingested, skipped, failed };
+  What what = What::failed;
+  std::string source;  ///< as the user gave it; bytes that are not UTF-8 escaped
+  std::optional<std::int64_t> track_id;
+  std::optional<double> duration_s;
+  std::optional<std::int64_t> landmarks;
+  std::string reason;    ///< why it failed or was skipped, or what is odd about it; may be empty
+  double decoded_s = 0;  ///< recorded time that was gone through
+};
+
+/// A worker: one connection, one file at a time. Single-threaded.
+class FileIngester {
+ public:
+  /// @param sidecar  may be null; must outlive this
+  /// @param stop     ends the current file within a fraction of a second
+  FileIngester(const StoreSite& site, const MetadataSidecar* sidecar, std::stop_token stop);
+  ~FileIngester();
+
+  /// Skips what the catalogue has: by source, size and time of change without reading, then by
+  /// content without decoding. A track is stored in one transaction. When the database goes away it
+  /// is asked again for some ten seconds.
+  /// @return nothing if `stop` came before the file was done
+  /// @throws db::StoreError(unreachable) when the database stays away
+  std::optional<FileReport> ingest(const std::string& file);
+
+ private:
+  struct Fingerprinted;
+
+  template <class Call>
+  auto patiently(Call&& call) -> decltype(call(std::declval<db::Store&>()));
+  FileReport ingest_regular(const std::string& file, FileReport report);
+  FileReport skip(const db::Track& known, const std::string& file, FileReport report,
+                  const std::string& reason);
+  Fingerprinted fingerprint(const std::string& file);
+
+  const StoreSite& site_;
+  const MetadataSidecar* sidecar_;
+  std::stop_token stop_;
+  std::optional<db::Store> store_;
+};
+
+}  // namespace spintag::daemon

@@ -144,6 +144,7 @@ SPINTAG_CLONES void to_db(const float* power, float offset, float* db, std::size
   constexpr float kDbPerNeper = 2 * 4.34294481903F;  // 2 * 10 / ln(10)
   constexpr std::uint32_t kSqrtHalf = 0x3F3504F3U;   // bits of sqrt(1/2)
   constexpr std::uint32_t kExponentMask = 0xFF800000U;
+#pragma GCC ivdep  // in place is the only overlap allowed, and one value depends on no other
   for (std::size_t i = 0; i < count; ++i) {
     const float sum = power[i] + offset;
     const float value = sum > kSmallest ? sum : kSmallest;

@@ -253,5 +253,14 @@ TEST(PowerToDb, EveryLengthGivesTheSameValues) {
   }
 }
 
+TEST(PowerToDb, WorksInPlace) {
+  const std::vector<float> power = noise(1025, 6);
+  std::vector<float> elsewhere(1025);
+  power_to_db(power, 1, elsewhere);
+  std::vector<float> in_place = power;
+  power_to_db(in_place, 1, in_place);
+  EXPECT_EQ(in_place, elsewhere);
+}
+
 }  // namespace
 }  // namespace spintag::kernels

@@ -21,7 +21,9 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/demo/announcer.h"
 #include "daemon/demo/child_process.h"
+#include "daemon/demo/loopback.h"
 #include "daemon/demo/programme.h"
 #include "daemon/demo/radio.h"
 #include "daemon/demo/scoreboard.h"

@@ -1,12 +1,8 @@
 // daemon/demo/radio.cpp - a radio station on this box: an Icecast of its own, fed with a programme.
 #include "daemon/demo/radio.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,8 +22,8 @@
 #include <thread>
 
 #include "daemon/demo/child_process.h"
+#include "daemon/demo/loopback.h"
 #include "daemon/rfc3339.h"
-#include "fingerprint/audio/reader.h"
 
 namespace spintag::daemon {
 
@@ -37,14 +33,6 @@ using std::chrono::steady_clock;
 
 constexpr auto kIcecastStart = std::chrono::seconds(15);
 constexpr double kBlock_s = 0.05;  ///< of programme in one write: how exact `began_at` is
-
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
 
 std::string random_password() {
   std::random_device entropy;
@@ -248,58 +236,6 @@ void Radio::check() {
   }
   const std::lock_guard lock(state_->mutex);
   if (state_->problem) std::rethrow_exception(state_->problem);
-}
-
-Announcer make_announcer(const std::filesystem::path& directory, int rate_hz) {
-  return [file = directory / "talk.wav", log = directory / "espeak.log", rate_hz](
-             const Song* ending, const Song& next) {
-    std::string words = ending == nullptr ? "This is the spintag demonstration radio. "
-                                          : "That was " + ending->title + ". ";
-    words += "And now: " + next.title;
-    if (!next.artist.empty()) words += ", by " + next.artist;
-    words += ".";
-    // The words follow "--": a title may begin with a dash.
-    ChildProcess voice(
-        {.command = {"espeak-ng", "-v", "en", "-a", "120", "-w", file.string(), "--", words},
-         .log = log,
-         .user = {}});
-    if (voice.wait(std::chrono::seconds(20)) != 0) {
-      throw std::runtime_error("espeak-ng failed: " + end_of_log(log));
-    }
-    fingerprint::AudioOptions options;
-    options.rate_hz = rate_hz;
-    fingerprint::AudioReader reader(file.string(), options);
-    std::vector<float> samples;
-    while (reader.read(samples)) {
-    }
-    return samples;
-  };
-}
-
-std::uint16_t free_port() {
-  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  auto* plain = reinterpret_cast<sockaddr*>(&address);
-  const bool found = descriptor >= 0 && bind(descriptor, plain, size) == 0 &&
-                     getsockname(descriptor, plain, &size) == 0;
-  if (descriptor >= 0) close(descriptor);
-  if (!found) throw std::runtime_error("no free port on 127.0.0.1");
-  return ntohs(address.sin_port);
-}
-
-bool wait_for_port(std::uint16_t port, const std::function<bool()>& give_up) {
-  for (;;) {
-    const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const sockaddr_in address = loopback(port);
-    const bool listens =
-        descriptor >= 0 &&
-        connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-    if (descriptor >= 0) close(descriptor);
-    if (listens) return true;
-    if (give_up()) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
 }
 
 }  // namespace spintag::daemon

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,14 +47,5 @@ class Radio {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// An announcer with espeak-ng's voice. @param directory  for scratch files
-Announcer make_announcer(const std::filesystem::path& directory, int rate_hz);
-
-/// A TCP port of 127.0.0.1 that is free right now.
-std::uint16_t free_port();
-
-/// Waits until somebody listens on a port of 127.0.0.1. @return false if `give_up` says so first
-bool wait_for_port(std::uint16_t port, const std::function<bool()>& give_up);
 
 }  // namespace spintag::daemon

@@ -1,5 +1,4 @@
-// fingerprint/dejavu.cpp - the `dejavu` profile: spectrogram, peaks and landmarks with published
-// parameters.
+// fingerprint/dejavu.cpp - the `dejavu` profile: published parameters from samples to landmarks.
 #include "fingerprint/dejavu.h"
 
 #include <algorithm>

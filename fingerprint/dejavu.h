@@ -1,6 +1,6 @@
-// fingerprint/dejavu.h - the `dejavu` profile: spectrogram, peaks and landmarks with published
-// parameters. Source: W. Drevo, "Audio Fingerprinting with Python and Numpy", 2013, and its program
-// Dejavu (fingerprint.py).
+// fingerprint/dejavu.h - the `dejavu` profile: published parameters from samples to landmarks.
+// Source: W. Drevo, "Audio Fingerprinting with Python and Numpy", 2013, and its program Dejavu
+// (fingerprint.py).
 #pragma once
 
 #include <cstddef>

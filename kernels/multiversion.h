@@ -1,11 +1,9 @@
-// kernels/multiversion.h - one binary, several x86-64 levels: hot loops are compiled for each and
-// chosen at start.
+// kernels/multiversion.h - hot loops compiled for several x86-64 levels, one chosen at start.
 #pragma once
 
 /// Put before a function whose loops should use wide vectors where the processor has them:
 ///
-///     SPINTAG_CLONES void add(const float* a, const float* b, float* sum, std::size_t count) { ...
-///     }
+///     SPINTAG_CLONES void scale(const float* in, float* out, std::size_t count) { ... }
 ///
 /// The levels are AVX-512 (x86-64-v4), AVX2 (v3) and the baseline (SSE2); the loader picks one,
 /// once. What the function calls must be inlined into it (`inline` with [[gnu::always_inline]], or

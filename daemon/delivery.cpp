@@ -139,12 +139,12 @@ class DeliveryWorker::SinkThread {
         board_.sink_disabled(sink_.name, disabled_);
         spdlog::error("sink {}: {}", sink_.name, disabled_);
         return dead(event, disabled_);
+      case Outcome::What::cut:  // no fault of the sink, so it is due again at the next start
+        return [id, problem = outcome.problem](db::Store& store) {
+          store.mark_retry(id, utc_now(), problem);
+        };
       case Outcome::What::retry:
         break;
-    }
-    // Cut because spintag stops: no fault of the sink, so it is due again at once.
-    if (stop.stop_requested() && outcome.problem.find("spintag stops") != std::string::npos) {
-      return [id](db::Store& store) { store.mark_retry(id, utc_now(), "spintag stopped"); };
     }
     return retry(event, outcome);
   }

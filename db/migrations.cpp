@@ -45,8 +45,10 @@ void bring_up_to_date(Connection& connection) {
   const int before = applied_version(connection);
   refuse_newer(before);
   if (before == newest) return;
+  // Not pg_advisory_xact_lock: a transaction that waited for its lock may still remember from its
+  // start that there is no such schema. If anything fails the connection goes, and the lock with it.
+  connection.query("select pg_advisory_lock(hashtext('spintag migrations'))");
   connection.transaction([&] {
-    connection.query("select pg_advisory_xact_lock(hashtext('spintag migrations'))");
     const int version = applied_version(connection);
     refuse_newer(version);
     if (version == 0) {
@@ -63,6 +65,7 @@ void bring_up_to_date(Connection& connection) {
                        {migration.version, migration.name});
     }
   });
+  connection.query("select pg_advisory_unlock(hashtext('spintag migrations'))");
 }
 
 }  // namespace spintag::db

@@ -1,0 +1,134 @@
+// daemon/listener.cpp - one station's samples in, its plays and unmatched segments out.
+#include "daemon/listener.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fingerprint/profile.h"
+
+namespace spintag::daemon {
+
+namespace {
+
+using fingerprint::Alignment;
+using fingerprint::BroadcastProfile;
+
+// A play counts as heard in a second when its last evidence is not older than a window and a bit.
+constexpr double kMatchedMemory_s = 6;
+
+}  // namespace
+
+Listener::Listener(MatcherPool& matchers, CurrentIndex index, const ListenerParams& params)
+    : params_(params),
+      matchers_(matchers),
+      current_index_(std::move(index)),
+      meter_(params.sound),
+      tracker_(params.tracker),
+      segmenter_(params.segmenter) {}
+
+double Listener::stream_s() const {
+  return base_s_ + static_cast<double>(samples_) / BroadcastProfile::rate_hz;
+}
+
+void Listener::push(std::span<const float> samples, bool may_search, Findings& findings) {
+  samples_ += static_cast<std::int64_t>(samples.size());
+  new_peaks_.clear();
+  extractor_.push(samples, new_peaks_);
+  new_seconds_.clear();
+  meter_.push(samples, new_seconds_);
+  advance(base_s_ + extractor_.final_until_s(), may_search, findings);
+}
+
+void Listener::disconnect(Findings& findings) {
+  new_peaks_.clear();
+  new_seconds_.clear();
+  extractor_.finish(new_peaks_);
+  advance(stream_s(), true, findings);
+}
+
+void Listener::reconnect(double at_s) {
+  extractor_.reset();
+  meter_.reset();
+  seconds_.clear();
+  base_s_ = std::max(at_s, stream_s());
+  samples_ = 0;
+  next_tick_s_ = base_s_ + kTick_s;
+  tracker_.resume_at(base_s_);
+}
+
+void Listener::end_all(Findings& findings) {
+  const MatcherPool::Lease lease(matchers_);
+  matcher_ = &*lease;
+  index_ = current_index_();
+  tracker_.end_all(*this, findings.spins);
+  segmenter_.close(stream_s(), findings.segments);
+  index_.reset();
+  matcher_ = nullptr;
+}
+
+void Listener::advance(double final_s, bool may_search, Findings& findings) {
+  for (fingerprint::Peak& peak : new_peaks_) {
+    peak.time_s += base_s_;
+    peaks_.push_back(peak);
+  }
+  for (SoundSecond& second : new_seconds_) {
+    second.start_s += base_s_;
+    seconds_.push_back(second);
+  }
+  if (next_tick_s_ > final_s) return;
+  const MatcherPool::Lease lease(matchers_);
+  matcher_ = &*lease;
+  index_ = current_index_();
+  for (; next_tick_s_ <= final_s; next_tick_s_ += kTick_s) {
+    if (!may_search) ++skipped_searches_;
+    tracker_.tick(*this, base_s_, next_tick_s_, may_search, findings.spins);
+    label(next_tick_s_, findings);
+  }
+  index_.reset();
+  matcher_ = nullptr;
+  forget();
+}
+
+void Listener::label(double until_s, Findings& findings) {
+  while (!seconds_.empty() && seconds_.front().start_s + 1 <= until_s + 1e-6) {
+    const SoundSecond second = seconds_.front();
+    seconds_.pop_front();
+    bool matched = false;
+    double play_start_s = 0;
+    for (const Spin& spin : tracker_.on_air()) {
+      if (spin.end_s < second.start_s - kMatchedMemory_s) continue;
+      play_start_s = spin.start_s;
+      matched = true;
+    }
+    segmenter_.second(second, matched, play_start_s, findings.segments);
+  }
+}
+
+// Cut in large pieces, so that moving the rest costs next to nothing.
+void Listener::forget() {
+  if (peaks_.empty() || peaks_.front().time_s > next_tick_s_ - 1.25 * params_.memory_s) return;
+  const double oldest_s = next_tick_s_ - params_.memory_s;
+  const auto keep = std::find_if(peaks_.begin(), peaks_.end(), [&](const fingerprint::Peak& peak) {
+    return peak.time_s >= oldest_s;
+  });
+  peaks_.erase(peaks_.begin(), keep);
+}
+
+std::vector<Alignment> Listener::search(double start_s, double end_s) {
+  fingerprint::MatchOptions options;
+  options.min_confidence = params_.min_confidence;
+  return matcher_->match(*index_, peaks_, start_s, end_s, options);
+}
+
+std::optional<Alignment> Listener::follow(double start_s, double end_s, const Alignment& known) {
+  return matcher_->follow(*index_, peaks_, start_s, end_s, known);
+}
+
+std::vector<fingerprint::Evidence> Listener::trace(double start_s, double end_s,
+                                                   const Alignment& known) {
+  return matcher_->trace(*index_, peaks_, start_s, end_s, known);
+}
+
+double Listener::duration_s(fingerprint::TrackId track_id) { return index_->duration_s(track_id); }
+
+}  // namespace spintag::daemon

@@ -1,0 +1,191 @@
+// daemon/tracker.h - window results in, plays out: decides what is on air on one stream, since when
+// and until when.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "daemon/play_edges.h"
+#include "fingerprint/matcher.h"
+
+namespace spintag::daemon {
+
+/// What the tracker asks about the stream it follows. Times are seconds on the stream's clock.
+class Recognition {
+ public:
+  virtual ~Recognition() = default;
+  /// Known music in [start_s, end_s), best first; nothing below the threshold.
+  virtual std::vector<fingerprint::Alignment> search(double start_s, double end_s) = 0;
+  /// Whether `known` goes on in [start_s, end_s); cheap.
+  virtual std::optional<fingerprint::Alignment> follow(double start_s, double end_s,
+                                                       const fingerprint::Alignment& known) = 0;
+  /// Evidence for `known`, step by step over [start_s, end_s).
+  virtual std::vector<fingerprint::Evidence> trace(double start_s, double end_s,
+                                                   const fingerprint::Alignment& known) = 0;
+  /// Length of a track, 0 when it is not known.
+  virtual double duration_s(fingerprint::TrackId track_id) = 0;
+};
+
+/// Every number of the tracker, with its reason.
+struct TrackerParams {
+  // Looking.
+  double window_s = 5;        ///< a song is told from 5 s nearly always
+  double long_window_s = 10;  ///< finds what speech or noise hides from 5 s
+  double search_every_s = 4;  ///< while a song is followed: a quarter of the cost of searching
+  double share_drop = 0.75;   ///< followed song explains so much less than it did: search now
+
+  // Believing. A wrong title on air is worse than a late one: one short window only nominates.
+  double agree_apart_s = 1.0;         ///< two windows that agree must end at least so far apart
+  double agree_within_s = 8.0;        ///< and at most so far
+  double clock_tolerance_s = 0.15;    ///< agreement of two alignments, on the track's clock
+  double sure_confidence = 1 - 1e-9;  ///< one window is enough
+  double min_share = 0.30;            ///< of the track's peaks must stand in the stream
+
+  // Following.
+  double hold_score = 12;      ///< evidence (decades) that keeps a song on air without searching
+  double refit_score = 20;     ///< evidence that also moves its clock
+  double refit_step_s = 0.15;  ///< a refit further off is another place of the song, not drift
+
+  // Beginning and ending.
+  double trace_back_s = 150;    ///< a song noticed later than this began unheard
+  double end_after_s = 26;      ///< without evidence: bridge, window and one second
+  double replaced_after_s = 8;  ///< without evidence while another song is on
+  double past_end_s = 3;        ///< without evidence after the track's own end
+  double max_overlap_s = 15;    ///< longer is no crossfade, but the same audio in two tracks
+  double outdo = 1.2;           ///< a second song must have so many times the first one's score now
+  double same_start_s = 3;      ///< two tracks that begin together are the same audio
+
+  PlayEdgeParams edges;
+
+  // The same song again.
+  double reopen_within_s = 240;   ///< its clock went on: the same play, after an interruption
+  double reopen_slack_s = 1;      ///< how far its clock may be off then ...
+  double reopen_more_s = 2;       ///< and it must have been heard so much longer
+  double reconnect_slack_s = 15;  ///< ... or when the stream was away meanwhile (a server bursts)
+  double replay_head_s = 10;      ///< begins again within so much of its start ...
+  double replay_tail_s = 20;      ///< ... after so little was left of it: a second play
+};
+
+/// One play on the stream's clock.
+struct Spin {
+  std::uint64_t spin_id = 0;  ///< of this tracker, 1, 2, ...
+  fingerprint::TrackId track_id = 0;
+  double start_s = 0;
+  double end_s = 0;          ///< last evidence so far; the end when ended
+  double track_start_s = 0;  ///< where in the track start_s falls
+  double detected_s = 0;     ///< stream time at which it was decided
+  double confidence = 0;
+  double score = 0;
+  double speed = 1;
+  double pitch = 1;
+};
+
+struct SpinEvent {
+  enum class What {
+    started,
+    ended,
+    renamed,    ///< still on air, but it is another track than was said
+    resumed,    ///< ended too early or open from before: on air (again)
+    corrected,  ///< ended again after `resumed`, with another end
+  };
+  What what = What::started;
+  Spin spin;
+};
+
+/// A play that was on air when the daemon was last stopped or killed.
+struct OpenSpin {
+  fingerprint::TrackId track_id = 0;
+  double start_s = 0;  ///< on the new stream's clock, negative
+  double last_seen_s = 0;
+  double track_start_s = 0;
+  double speed = 1;
+  double confidence = 0;
+  double slack_s = 15;       ///< two connections' clocks differ by what the server bursts
+  double wait_until_s = 45;  ///< not heard by then: it has ended at last_seen_s
+};
+
+/// Pure logic: no thread, no wall clock, no socket. Single-threaded, one per stream.
+class Tracker {
+ public:
+  explicit Tracker(const TrackerParams& params = {}) : params_(params) {}
+
+  /// Looks at what is newly final. Call it about once a second of the stream.
+  /// @param heard_from_s  nothing before it can be heard (the stream began or came back there)
+  /// @param until_s       everything before it can be heard; grows
+  /// @param may_search    false = follow only (a matcher that cannot keep up)
+  void tick(Recognition& recognition, double heard_from_s, double until_s, bool may_search,
+            std::vector<SpinEvent>& events);
+
+  /// The stream was away: what is on air gets its time again to be heard.
+  void resume_at(double at_s) { grace_from_s_ = at_s; }
+
+  /// Ends everything at its last evidence.
+  void end_all(Recognition& recognition, std::vector<SpinEvent>& events);
+
+  /// Tells of a play from before. Call it before the first tick. @return its spin_id
+  std::uint64_t expect(const OpenSpin& open);
+
+  /// What is on air, the oldest first.
+  std::vector<Spin> on_air() const;
+  std::uint64_t searches() const { return searches_; }
+
+ private:
+  struct OnAir {
+    Spin spin;
+    fingerprint::Alignment clock;  ///< newest good fit, over its window
+    double held_until_s = 0;
+    double share = 0;      ///< of peaks found, smoothed
+    double score_now = 0;  ///< of the newest window that held it
+    bool resumed = false;  ///< its end has been told before
+  };
+  struct Candidate {
+    fingerprint::Alignment best;
+    double first_end_s = 0;
+    double last_end_s = 0;
+  };
+  struct Past {
+    Spin spin;
+    fingerprint::Alignment clock;
+    double slack_s = 0;
+    double expires_s = 0;
+    bool open = false;  ///< its end has not been told
+  };
+
+  void follow(Recognition& recognition, double until_s);
+  bool wants_search(double until_s) const;
+  void search(Recognition& recognition, double heard_from_s, double until_s,
+              std::vector<SpinEvent>& events);
+  bool explained(const fingerprint::Alignment& found, double until_s);
+  bool believed(const fingerprint::Alignment& found);
+  void admit(Recognition& recognition, const fingerprint::Alignment& found, double heard_from_s,
+             double until_s, std::vector<SpinEvent>& events);
+  bool continues_running(const fingerprint::Alignment& found, Recognition& recognition,
+                         double start_s, double until_s, std::vector<SpinEvent>& events);
+  bool continues_past(const fingerprint::Alignment& found, Recognition& recognition,
+                      double heard_until_s, double until_s, std::vector<SpinEvent>& events);
+  bool shares_audio(const fingerprint::Alignment& found, double start_s, double until_s) const;
+  bool rename_running(const fingerprint::Alignment& found, double start_s, double until_s,
+                      std::vector<SpinEvent>& events);
+  void start(const fingerprint::Alignment& found, double start_s, double until_s,
+             std::vector<SpinEvent>& events);
+  void end_stale(Recognition& recognition, double until_s, std::vector<SpinEvent>& events);
+  void end(Recognition& recognition, OnAir& play, double until_s, std::vector<SpinEvent>& events);
+  bool is_replay(Recognition& recognition, const Spin& before, const fingerprint::Alignment& clock,
+                 const fingerprint::Alignment& found, double start_s) const;
+  void close_expired(double until_s, bool all_open, std::vector<SpinEvent>& events);
+  bool held(const OnAir& play, double until_s) const;
+
+  TrackerParams params_;
+  std::vector<OnAir> on_air_;
+  std::vector<Candidate> candidates_;
+  std::vector<Past> past_;
+  double grace_from_s_ = -1e9;
+  double last_search_s_ = -1e9;
+  bool share_fell_ = false;
+  std::uint64_t next_id_ = 1;
+  std::uint64_t searches_ = 0;
+};
+
+}  // namespace spintag::daemon

@@ -1,5 +1,4 @@
-// daemon/catalogue_file.cpp - the catalogue in files: NDJSON that another spintag imports, and the
-// index snapshot.
+// daemon/catalogue_file.cpp - the catalogue in files: NDJSON to import elsewhere, index snapshots.
 #include "daemon/catalogue_file.h"
 
 #include <openssl/evp.h>
@@ -12,6 +11,7 @@
 
 #include "daemon/json_text.h"
 #include "daemon/rfc3339.h"
+#include "daemon/utf8.h"
 #include "fingerprint/index.h"
 #include "fingerprint/profile.h"
 #include "fingerprint/reference.h"
@@ -51,7 +51,7 @@ std::unordered_map<std::int64_t, db::Track> all_tracks(db::Store& store) {
 }
 
 std::string snapshot_metadata(const db::Track& track) {
-  return json_text({{"source", track.source},
+  return json_text({{"source", to_utf8(track.source)},
                     {"title", track.info.title},
                     {"artist", track.info.artist},
                     {"album", track.info.album},
@@ -119,7 +119,7 @@ Json track_to_json(const db::Track& track) {
   Json extra = Json::parse(track.info.extra_json, nullptr, false);
   if (!extra.is_object()) extra = Json::object();
   return {{"track_id", track.track_id},
-          {"source", track.source},
+          {"source", to_utf8(track.source)},
           {"title", track.info.title},
           {"artist", track.info.artist},
           {"album", track.info.album},

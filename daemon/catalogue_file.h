@@ -1,5 +1,4 @@
-// daemon/catalogue_file.h - the catalogue in files: NDJSON that another spintag imports, and the
-// index snapshot.
+// daemon/catalogue_file.h - the catalogue in files: NDJSON to import elsewhere, index snapshots.
 #pragma once
 
 #include <cstddef>

@@ -74,7 +74,7 @@ std::string play_csv(const db::Play& play) {
   return row;
 }
 
-std::string play_json(const db::Play& play) {
+std::string play_json_line(const db::Play& play) {
   const PlayedTrack track = track_of(play);
   const auto played = played_s(play);
   return json_text({{"play_id", play.play_id},

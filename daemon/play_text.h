@@ -20,7 +20,7 @@ std::string play_csv(const db::Play& play);
 
 /// One object with the names of kPlayCsvHeader; "isrc" is an array; ended_at and played_s of a play
 /// without an end are null.
-std::string play_json(const db::Play& play);
+std::string play_json_line(const db::Play& play);
 
 /// Start, length, station, artist and title for a terminal.
 std::string play_row(const db::Play& play);

@@ -36,10 +36,10 @@ void print_row(const db::Track& track, bool as_table) {
   if (as_table) {
     std::cout << padded(std::to_string(track.track_id), 9) << padded(duration, 9)
               << padded(track.info.artist, 27) << " " << padded(track.info.title, 35) << " "
-              << track.source << "\n";
+              << to_utf8(track.source) << "\n";
   } else {
     std::cout << track.track_id << "\t" << duration << "\t" << track.info.artist << "\t"
-              << track.info.title << "\t" << track.source << "\n";
+              << track.info.title << "\t" << to_utf8(track.source) << "\n";
   }
 }
 
@@ -149,7 +149,7 @@ int run_catalog_show(const CommonOptions& common, std::int64_t track_id, bool js
   line("recording_mbid", track->info.recording_mbid);
   line("length", duration_text(track->duration_s));
   line("landmarks", std::to_string(track->landmarks));
-  line("source", track->source);
+  line("source", to_utf8(track->source));
   line("content", track->content_hash);
   line("ingested", to_rfc3339(track->ingested_at));
   if (track->info.extra_json != "{}") line("extra", track->info.extra_json);

@@ -1,5 +1,4 @@
-// daemon/commands/demo.h - `spintag demo`: a radio station and its listener on this box, with no
-// configuration.
+// daemon/commands/demo.h - `spintag demo`: a radio station and its listener on this box.
 #pragma once
 
 #include <filesystem>

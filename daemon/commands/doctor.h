@@ -1,5 +1,4 @@
-// daemon/commands/doctor.h - `spintag doctor`: what works on this box, one line each, with the
-// mend.
+// daemon/commands/doctor.h - `spintag doctor`: what works on this box, and the mend of what does not.
 #pragma once
 
 #include "daemon/cli.h"

@@ -68,7 +68,7 @@ class Catalogue {
   std::optional<TrackName> from_store(TrackId track_id) {
     const std::optional<db::Track> track = store_->find_track(track_id);
     if (!track) return std::nullopt;
-    return TrackName{track->source, track->info.title, track->info.artist};
+    return TrackName{to_utf8(track->source), track->info.title, track->info.artist};
   }
 
   std::optional<TrackName> from_snapshot(TrackId track_id) const {

@@ -72,12 +72,12 @@ class Reporter {
       bar_.say("spintag: " + report.source + ": " + report.reason);
     }
     if (json_) {
-      const std::optional<double> duration_s =
-          report.duration_s ? std::optional(round_to_ms(*report.duration_s)) : std::nullopt;
+      Json duration_s = nullptr;
+      if (report.duration_s) duration_s = round_to_ms(*report.duration_s);
       print({{"event", event_name(report.what)},
              {"source", report.source},
              {"track_id", or_null(report.track_id)},
-             {"duration_s", or_null(duration_s)},
+             {"duration_s", std::move(duration_s)},
              {"landmarks", or_null(report.landmarks)},
              {"reason", report.reason}});
     }

@@ -55,7 +55,7 @@ int run_plays(const CommonOptions& common, const PlaysOptions& options) {
         std::cout << play_csv(play) << "\r\n";
         break;
       case Format::json:
-        std::cout << play_json(play) << "\n";
+        std::cout << play_json_line(play) << "\n";
         break;
     }
   });

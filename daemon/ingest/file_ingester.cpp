@@ -128,7 +128,7 @@ FileReport FileIngester::ingest_regular(const std::string& file, FileReport repo
   if (::access(file.c_str(), R_OK) != 0) throw Refused(std::strerror(errno));
 
   db::NewTrack track;
-  track.source = report.source;
+  track.source = file;
   track.source_size = about.st_size;
   track.source_mtime_ns = about.st_mtim.tv_sec * 1'000'000'000LL + about.st_mtim.tv_nsec;
   const auto same_source =
@@ -141,11 +141,13 @@ FileReport FileIngester::ingest_regular(const std::string& file, FileReport repo
   track.content_hash = fingerprint::content_hash(file);
   const auto same_content =
       patiently([&](db::Store& store) { return store.find_by_hash(track.content_hash); });
-  if (same_content) {
-    const bool itself = same_content->source == track.source;
+  if (same_content && same_content->source != file) {
     return skip(*same_content, file, std::move(report),
-                itself ? "already in the catalogue (only its tags have changed)"
-                       : "the same recording as " + same_content->source);
+                "the same recording as " + to_utf8(same_content->source));
+  }
+  if (same_content && remember_file(*same_content, track)) {
+    return skip(*same_content, file, std::move(report),
+                "already in the catalogue (the file has changed, its audio has not)");
   }
 
   const Fingerprinted made = fingerprint(file);
@@ -169,6 +171,21 @@ FileReport FileIngester::ingest_regular(const std::string& file, FileReport repo
     report.reason = "took the place of what this file held before";
   }
   return report;
+}
+
+bool FileIngester::remember_file(const db::Track& known, db::NewTrack track) {
+  return patiently([&](db::Store& store) {
+    const std::vector<db::Fingerprint> prints = store.fingerprints(
+        std::string(BroadcastProfile::name), BroadcastProfile::version, {&known.track_id, 1});
+    if (prints.empty()) return false;
+    track.profile = BroadcastProfile::name;
+    track.profile_version = BroadcastProfile::version;
+    track.duration_s = known.duration_s;
+    track.landmarks = known.landmarks;
+    track.packed = prints[0].packed;
+    store.put_track(track);
+    return true;
+  });
 }
 
 FileReport FileIngester::skip(const db::Track& known, const std::string& file, FileReport report,

@@ -48,6 +48,11 @@ class FileIngester {
   template <class Call>
   auto patiently(Call&& call) -> decltype(call(std::declval<db::Store&>()));
   FileReport ingest_regular(const std::string& file, FileReport report);
+  /// Keeps the new size and time of a file whose audio is known, so that the next ingest need not
+  /// read it.
+  /// @return false if the store has no fingerprint of this profile's version, so that one has to be
+  /// made
+  bool remember_file(const db::Track& known, db::NewTrack track);
   FileReport skip(const db::Track& known, const std::string& file, FileReport report,
                   const std::string& reason);
   Fingerprinted fingerprint(const std::string& file);

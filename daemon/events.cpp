@@ -117,6 +117,8 @@ std::string track_json(const db::Track& track) {
                   {"duration_s", rounded(track.duration_s, 1e3)}});
 }
 
+std::string play_data_json(const db::Play& play) { return text_of(data_of(play)); }
+
 std::vector<db::OutboxEvent> make_track_started(const db::Play& play,
                                                 std::span<const config::Sink> sinks,
                                                 db::TimePoint at) {

@@ -26,6 +26,9 @@ inline constexpr std::string_view kSegmentUnknown = "segment.unknown";
 /// Play::track_json holds.
 std::string track_json(const db::Track& track);
 
+/// The play as `data` of an event has it, a JSON object.
+std::string play_data_json(const db::Play& play);
+
 /// One OutboxEvent for each sink that wants this station and type; each has its own event_id. Meant
 /// to be called by the function that Store::begin_play and update_play run inside their
 /// transaction, so that play_id is known.

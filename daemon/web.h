@@ -36,9 +36,9 @@ struct WebParams {
 ///   503; needs no token /api/nowplaying[/STATION]           field names as AzuraCast has them
 ///   /api/stations/STATION/plays         ?from=&to=&limit= (RFC 3339; at most 1000, default 100,
 ///   the newest) /metrics                            Prometheus text
-/// With a token, every other route wants "Authorization: Bearer TOKEN". Two threads: "web"
-/// (sockets; never blocks) and "web-plays" (waits for the database; at most 16 questions queue,
-/// more are answered 503).
+/// With a token, every other route wants "Authorization: Bearer TOKEN" (or, from a browser, user
+/// "spintag" and the token as password). Two threads: "web" (sockets; never blocks) and "web-plays"
+/// (waits for the database; at most 16 questions queue, more are answered 503).
 class WebServer {
  public:
   /// Listens and serves at once. `board` must outlive this. @throws ListenError

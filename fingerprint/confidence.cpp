@@ -1,4 +1,12 @@
-// fingerprint/confidence.cpp - the fit of the false rate against the score.
+// fingerprint/confidence.cpp - the fit of the false rate against score, share of peaks found and
+// masking.
+//
+// Two things call unknown music by a wrong name. Chance does it rarely: windows of 5 s reach 15 to
+// 20 points, windows of 10 s 17 to 35, and hardly ever find more than a third of a reference's
+// peaks. Music that was made from the same samples does it often, with high scores, but a good part
+// of the reference is missing where nothing hides it. A noisy or talked-over copy misses as much,
+// only there the peaks that are found have lost salience: noise has raised the floor around them.
+// So the share that must be found falls with the loss.
 #include "fingerprint/confidence.h"
 
 #include <algorithm>
@@ -7,26 +15,35 @@
 namespace spintag::fingerprint {
 namespace {
 
-/// The highest score that unknown audio of this length reached is no probability: music made from
-/// the same samples agrees longer the longer one listens. The scale therefore grows with the
-/// window: 4 points a second (20 at 5 s, 40 at 10 s) stand for three nines, and every further
-/// quarter of that for a little less than one more.
-constexpr double kPointsPerSecond = 4.0;
-constexpr double kShortest = 5.0;  ///< seconds; shorter windows keep the scale of this one
+/// The bar grows with the window, because shared samples agree longer the longer one listens.
+constexpr double kPointsPerSecond = 3.6;
+constexpr double kShortest = 5.0;  ///< seconds; shorter windows keep the bar of this one
 constexpr double kLongest =
-    10.0;  ///< and longer ones of that one: the bar must not outgrow what noisy songs can reach
+    10.0;  ///< and longer ones of that one: it must not outgrow what noisy songs can reach
 constexpr double kNinesAtBar = 3.0;
+
+constexpr double kShareUnmasked =
+    0.40;                              ///< of the reference's peaks, when the floor is where it was
+constexpr double kShareMasked = 0.30;  ///< however high the floor has risen
+constexpr double kFreeLossDb = 3.0;    ///< processing alone costs this much
+constexpr double kSharePerDb = 0.04;
+constexpr double kShareRamp =
+    0.05;  ///< below the share that is asked, confidence falls to nothing within this
 
 double bar(double window_s) { return kPointsPerSecond * std::clamp(window_s, kShortest, kLongest); }
 
-}  // namespace
-
-double confidence_of(double score, double window_s) noexcept {
-  return -std::expm1(-std::log(10.0) * kNinesAtBar * std::max(0.0, score) / bar(window_s));
+double share_asked(double masking_db) {
+  return std::clamp(kShareUnmasked - kSharePerDb * (masking_db - kFreeLossDb), kShareMasked,
+                    kShareUnmasked);
 }
 
-double score_for(double confidence, double window_s) noexcept {
-  return -std::log10(1.0 - confidence) / kNinesAtBar * bar(window_s);
+}  // namespace
+
+double confidence_of(const Verdict& verdict, double window_s) noexcept {
+  const double lacking = share_asked(verdict.masking_db) - verdict.found_share;
+  const double score =
+      std::max(0.0, verdict.score) * std::clamp(1.0 - lacking / kShareRamp, 0.0, 1.0);
+  return -std::expm1(-std::log(10.0) * kNinesAtBar * score / bar(window_s));
 }
 
 }  // namespace spintag::fingerprint

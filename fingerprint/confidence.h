@@ -1,14 +1,13 @@
-// fingerprint/confidence.h - from a verification score to the probability that the tag is right.
+// fingerprint/confidence.h - from what verification found to the probability that the tag is right.
 #pragma once
+
+#include "fingerprint/verification.h"
 
 namespace spintag::fingerprint {
 
-/// @param score     decades of evidence against chance, as verification gives them
-/// @param window_s  length of query that the score was gathered over, seconds
-/// @return in [0, 1): monotone in score; see confidence.cpp for the negatives that it was fitted on
-double confidence_of(double score, double window_s) noexcept;
-
-/// The score that gives this confidence.
-double score_for(double confidence, double window_s) noexcept;
+/// @param window_s  length of query that the verdict was gathered over, seconds
+/// @return in [0, 1): monotone in score and in found share; confidence.cpp says what it was fitted
+/// on
+double confidence_of(const Verdict& verdict, double window_s) noexcept;
 
 }  // namespace spintag::fingerprint

@@ -129,7 +129,7 @@ std::optional<Alignment> Matcher::follow(const Index& index, std::span<const Pea
                    .tempo = verdict.fit.tempo,
                    .pitch = verdict.fit.pitch,
                    .score = verdict.score,
-                   .confidence = confidence_of(verdict.score, end_s - start_s),
+                   .confidence = confidence_of(verdict, end_s - start_s),
                    .found_share = verdict.found_share};
 }
 

@@ -27,12 +27,10 @@ constexpr Search kDense{Profile::query_peaks_per_s, 24};
 constexpr Search kGrid{Profile::grid_query_peaks_per_s, 4};
 
 constexpr std::uint32_t kFewestVotes = 3;
-constexpr std::size_t kVerified = 16;    ///< nominations of a search that are fitted and scored
-constexpr std::ptrdiff_t kPerTrack = 3;  ///< of those, at most so many of one track
-constexpr double kBeyondDoubt = 2.0;     ///< times the reported score: the search ends
-constexpr double kFewestFound =
-    0.25;  ///< share of the reference's peaks; unknown music finds up to 0.32 by chance
-constexpr double kSameAlignment = 0.100;  ///< seconds: nominations closer than this are one
+constexpr std::size_t kVerified = 16;      ///< nominations of a search that are fitted and scored
+constexpr std::ptrdiff_t kPerTrack = 3;    ///< of those, at most so many of one track
+constexpr double kBeyondDoubt = 1 - 1e-6;  ///< confidence that ends the search
+constexpr double kSameAlignment = 0.100;   ///< seconds: nominations closer than this are one
 
 /// A nomination on its way to a verdict.
 struct Candidate {
@@ -55,7 +53,7 @@ Alignment to_alignment(TrackId track_id, const Verdict& verdict, double start_s,
           .tempo = verdict.fit.tempo,
           .pitch = verdict.fit.pitch,
           .score = verdict.score,
-          .confidence = confidence_of(verdict.score, end_s - start_s),
+          .confidence = confidence_of(verdict, end_s - start_s),
           .found_share = verdict.found_share};
 }
 
@@ -88,10 +86,9 @@ std::vector<Alignment> Matcher::match(const Index& index, std::span<const Peak> 
                                       double start_s, double end_s, const MatchOptions& options) {
   Scratch& scratch = *scratch_;
   scratch.found.clear();
-  const double enough = kBeyondDoubt * score_for(options.min_confidence, end_s - start_s);
-  const auto beyond_doubt = [&] {
+  const auto beyond_doubt = [&scratch] {
     return std::any_of(scratch.found.begin(), scratch.found.end(),
-                       [&](const Alignment& a) { return a.score >= enough; });
+                       [](const Alignment& a) { return a.confidence >= kBeyondDoubt; });
   };
   select_strongest(peaks, start_s, end_s, Profile::verify_peaks_per_s, scratch.view_peaks);
   if (scratch.view_peaks.empty()) return {};
@@ -106,8 +103,7 @@ std::vector<Alignment> Matcher::match(const Index& index, std::span<const Peak> 
 
   std::vector<Alignment> result;
   for (const Alignment& alignment : scratch.found) {
-    if (alignment.confidence >= options.min_confidence && alignment.found_share >= kFewestFound)
-      result.push_back(alignment);
+    if (alignment.confidence >= options.min_confidence) result.push_back(alignment);
   }
   std::sort(result.begin(), result.end(), [](const Alignment& a, const Alignment& b) {
     return a.score != b.score ? a.score > b.score : a.track_id < b.track_id;

@@ -47,9 +47,11 @@ void QueryView::assign(std::span<const Peak> peaks, double start_s, double end_s
     const double freq = peak.freq_hz / pitch;
     const double slope =
         BroadcastProfile::scale * freq / (BroadcastProfile::scale_corner_hz + freq);
-    points_.push_back({static_cast<float>(peak.time_s - start_s),
-                       static_cast<float>(frequency_to_u(freq)), static_cast<float>(slope),
-                       std::log(peak.freq_hz)});
+    points_.push_back({.time_s = static_cast<float>(peak.time_s - start_s),
+                       .u = static_cast<float>(frequency_to_u(freq)),
+                       .slope = static_cast<float>(slope),
+                       .ln_freq = std::log(peak.freq_hz),
+                       .salience_db = peak.salience_db});
     sorted_u_.push_back(points_.back().u);
     const auto cell = static_cast<std::size_t>(std::max(0.0, (peak.time_s - start_s) / kCellS));
     ++cells_[std::min(cell, cells - 1) + 1];

@@ -25,6 +25,7 @@ class QueryView {
     float u = 0;      ///< frequency scale of the peak at reference pitch
     float slope = 0;  ///< how far u falls for a unit of ln(pitch)
     float ln_freq = 0;
+    float salience_db = 0;
   };
 
   /// @param peaks  in time order; the densest set that verification uses

@@ -26,6 +26,7 @@ constexpr double kTempoReach = 0.012;  ///< relative
 constexpr double kPitchReach = 0.007;
 constexpr double kNullRadiusU = 2.0;  ///< neighbourhood in which the null model counts query peaks
 constexpr double kNullRadiusS = 0.050;
+constexpr std::size_t kEnoughForMasking = 30;  ///< peaks found; a median over fewer says little
 constexpr double kMinChance = 0.003;
 constexpr double kMaxChance = 0.95;
 
@@ -147,6 +148,12 @@ double chernoff(std::span<const Coincidence> coincidences, double total_weight, 
   return s * total_weight - logs - std::log(product);
 }
 
+double median(std::vector<float>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 double chernoff_score(std::span<const Coincidence> coincidences) {
   double total = 0;
   for (const Coincidence& c : coincidences) total += c.weight;
@@ -183,8 +190,10 @@ std::vector<ReferencePoint> reference_points(std::span<const std::byte> packed, 
   std::vector<ReferencePoint> points;
   for (const Peak& peak :
        unpack_peaks(packed, fit.offset_s - margin, fit.offset_s + fit.tempo * window_s + margin)) {
-    points.push_back({static_cast<float>(peak.time_s),
-                      static_cast<float>(frequency_to_u(peak.freq_hz)), std::log(peak.freq_hz)});
+    points.push_back({.time_s = static_cast<float>(peak.time_s),
+                      .u = static_cast<float>(frequency_to_u(peak.freq_hz)),
+                      .ln_freq = std::log(peak.freq_hz),
+                      .salience_db = peak.salience_db});
   }
   return points;
 }
@@ -226,8 +235,10 @@ void find_coincidences(const QueryView& query, std::span<const ReferencePoint> r
     const double distance = nearest(query, point, fit, change, kFinal, best);
     const double at = (point.time_s - fit.offset_s) / fit.tempo;
     const double chance = chance_at(query, at, point.u, best != nullptr);
-    out.push_back(
-        {static_cast<float>(at), static_cast<float>(1.0 - distance), static_cast<float>(chance)});
+    out.push_back({.query_time_s = static_cast<float>(at),
+                   .weight = static_cast<float>(1.0 - distance),
+                   .chance = static_cast<float>(chance),
+                   .loss_db = best == nullptr ? 0.0F : point.salience_db - best->salience_db});
   }
 }
 
@@ -245,9 +256,12 @@ Verdict verify(const QueryView& query, std::span<const ReferencePoint> reference
   find_coincidences(query, reference, verdict.fit, coincidences);
   verdict.expected = static_cast<int>(coincidences.size());
   if (coincidences.empty()) return verdict;
-  const auto found = std::count_if(coincidences.begin(), coincidences.end(),
-                                   [](const Coincidence& c) { return c.weight > 0; });
-  verdict.found_share = static_cast<double>(found) / verdict.expected;
+  std::vector<float> losses;
+  for (const Coincidence& c : coincidences) {
+    if (c.weight > 0) losses.push_back(c.loss_db);
+  }
+  verdict.found_share = static_cast<double>(losses.size()) / verdict.expected;
+  if (losses.size() >= kEnoughForMasking) verdict.masking_db = median(losses);
   verdict.score = chernoff_score(coincidences);
   return verdict;
 }

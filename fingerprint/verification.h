@@ -23,7 +23,9 @@ struct Verdict {
   Fit fit;
   double score = 0;        ///< decades
   double found_share = 0;  ///< of the reference's peaks inside the window
-  int expected = 0;        ///< reference peaks inside the window
+  double masking_db =
+      0;  ///< median loss of salience of the peaks found; 0 when too few were found to say
+  int expected = 0;  ///< reference peaks inside the window
 };
 
 /// A peak of a track on the frequency scale.
@@ -31,6 +33,7 @@ struct ReferencePoint {
   float time_s = 0;
   float u = 0;
   float ln_freq = 0;
+  float salience_db = 0;
 };
 /// Those of a track that a window of `window_s` may meet at this fit and at any that verification
 /// may move it to; in time order.
@@ -53,6 +56,7 @@ struct Coincidence {
   float query_time_s = 0;  ///< where the peak should stand, seconds into the window
   float weight = 0;        ///< 1 - d^2, d = normalised distance; 0 = none
   float chance = 0;        ///< probability that chance gives one
+  float loss_db = 0;  ///< salience in the reference less salience in the query, if there is one
 };
 /// Coincidences of an alignment as it stands, within 25 ms x 1 u.
 void find_coincidences(const QueryView& query, std::span<const ReferencePoint> reference,

@@ -54,6 +54,14 @@ std::string describe(const AVCodecParameters& parameters) {
          std::to_string(parameters.ch_layout.nb_channels) + '\n';
 }
 
+/// libav hands what stands behind the last frame of an MPEG audio file (tags of several kinds) out
+/// as packets too.
+bool is_audio(AVCodecID codec, const AVPacket& packet) {
+  const bool mpeg =
+      codec == AV_CODEC_ID_MP3 || codec == AV_CODEC_ID_MP2 || codec == AV_CODEC_ID_MP1;
+  return !mpeg || (packet.size > 2 && packet.data[0] == 0xFF && (packet.data[1] & 0xE0U) == 0xE0);
+}
+
 }  // namespace
 
 std::string content_hash(const std::string& file) {
@@ -66,8 +74,10 @@ std::string content_hash(const std::string& file) {
   if (packet == nullptr) throw std::bad_alloc();
   std::uint64_t bytes = 0;
   while (input.read(*packet) == Input::Next::kPacket) {
-    hash.update(packet->data, static_cast<std::size_t>(packet->size));
-    bytes += static_cast<std::uint64_t>(packet->size);
+    if (is_audio(input.stream().codecpar->codec_id, *packet)) {
+      hash.update(packet->data, static_cast<std::size_t>(packet->size));
+      bytes += static_cast<std::uint64_t>(packet->size);
+    }
     av_packet_unref(packet.get());
   }
   if (bytes == 0) throw AudioError(input.shown() + ": holds no audio that can be decoded");

@@ -29,7 +29,7 @@ std::string metadata_title(const AVDictionary* metadata) {
 Input::Next Input::read(AVPacket& packet) {
   interrupt_.arm(options_.read_deadline);
   for (int bad_reads = 0;;) {
-    if (interrupt_.stopped()) return Next::kStopped;
+    if (interrupt_.stopped() || interrupt_.expired()) return explain_end(AVERROR_EXIT);
     const int code = av_read_frame(format_.get(), &packet);
     if (code >= 0) {
       if (belongs_to_audio(packet)) return Next::kPacket;
@@ -68,6 +68,9 @@ Input::Next Input::explain_end(int code) {
   // Many demuxers call a broken connection or disk the end; the byte source knows better.
   const int broken = format_->pb != nullptr && format_->pb->error < 0 ? format_->pb->error : code;
   if (broken == AVERROR_EOF) return Next::kEnd;
+  // A server that announced no length ends a stream by closing it, which libav calls EIO unless it
+  // also announced that.
+  if (broken == AVERROR(EIO) && network_ && avio_size(network_.get()) < 0) return Next::kEnd;
   // A local file that has become unreadable nonsense ends there; what came before it counts.
   if (broken == AVERROR_INVALIDDATA && !is_network()) return Next::kEnd;
   throw AudioError(shown_ + ": broke off: " + av_error_text(broken));

@@ -69,6 +69,7 @@ class Input {
   unsigned known_streams_ = 0;
   int packets_elsewhere_ = 0;  ///< of newer audio streams since the chosen one last spoke
   std::uint64_t damaged_ = 0;
+  std::string refused_url_;  ///< what a playlist asked for in vain
   std::string title_;
   bool title_from_icy_ = false;
 };

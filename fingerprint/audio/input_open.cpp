@@ -12,6 +12,7 @@ extern "C" {
 
 #include "fingerprint/audio/input.h"
 #include "fingerprint/audio/libav_log.h"
+#include "fingerprint/audio/name_lookup.h"
 #include "fingerprint/audio/source.h"
 
 namespace spintag::fingerprint {
@@ -35,6 +36,11 @@ bool is_http_url(std::string_view url) {
   return is_network_source(std::string(url));
 }
 
+bool is_playlist_name(const std::string& shown) {
+  constexpr std::array<std::string_view, 4> kEndings = {".m3u", ".pls", ".xspf", ".asx"};
+  return std::ranges::any_of(kEndings, [&](auto ending) { return shown.ends_with(ending); });
+}
+
 std::string http_status_text(int code) {
   switch (code) {
     case AVERROR_HTTP_BAD_REQUEST:
@@ -54,9 +60,9 @@ std::string http_status_text(int code) {
   }
 }
 
-/// The cases that libav's codes do not tell apart, by the line it logged.
-std::string logged_reason(const std::string& line) {
-  const auto has = [&](std::string_view words) { return line.find(words) != std::string::npos; };
+/// The cases that libav's codes do not tell apart, by what it logged.
+std::string logged_reason(const std::string& lines) {
+  const auto has = [&](std::string_view words) { return lines.find(words) != std::string::npos; };
   if (has("failed verification") || has("Unable to verify peer")) {
     return "the server's certificate is not trusted (signed by an unknown authority, expired, or "
            "not yet valid)";
@@ -65,7 +71,7 @@ std::string logged_reason(const std::string& line) {
     return "the server's certificate is made out for another host name";
   }
   if (has("Failed to resolve hostname")) return "the host name cannot be resolved";
-  if (has("TLS") || has("handshake")) return "no secure connection: " + line;
+  if (has("TLS") || has("handshake")) return "no secure connection (TLS) can be made";
   return {};
 }
 
@@ -74,7 +80,7 @@ std::string logged_reason(const std::string& line) {
 Input::Input(const std::string& source, const AudioOptions& options, Interrupt& interrupt)
     : options_(options), interrupt_(interrupt), shown_(shown_source(source)) {
   capture_libav_log();
-  clear_libav_line();
+  clear_libav_lines();
   const SourceKind kind = classify_source(source);
   interrupt_.arm(options_.open_deadline);
   if (kind == SourceKind::kNetwork) {
@@ -102,6 +108,9 @@ void Input::open_network(const std::string& source) {
   options.set("icy", "1");
   options.set("user_agent", "spintag");
   options.set("protocol_whitelist", kNetworkProtocols);
+  char host[256] = {};
+  av_url_split(nullptr, 0, nullptr, 0, host, sizeof host, nullptr, nullptr, 0, source.c_str());
+  if (!wait_for_name(host, interrupt_)) fail_open(AVERROR_EXIT);
   const AVIOInterruptCB ask{&Interrupt::ask, &interrupt_};
   AVIOContext* context = nullptr;
   const int code = avio_open2(&context, source.c_str(), AVIO_FLAG_READ, &ask, options.out());
@@ -152,9 +161,14 @@ void Input::open_format(const std::string& url) {
 
 void Input::choose_stream() {
   stream_index_ = av_find_best_stream(format_.get(), AVMEDIA_TYPE_AUDIO, -1, -1, nullptr, 0);
-  if (stream_index_ < 0) throw AudioError(shown_ + ": has no audio stream");
+  if (stream_index_ < 0) fail_open(stream_index_);
   known_streams_ = format_->nb_streams;
   discard_others();
+  if (!network_) {  // a file's own tags are read elsewhere; only what a later link of a chain says
+                    // is news
+    format_->event_flags = 0;
+    format_->streams[stream_index_]->event_flags = 0;
+  }
 }
 
 void Input::discard_others() {
@@ -167,8 +181,9 @@ void Input::discard_others() {
 /// Every connection that a playlist asks for comes through here.
 int Input::open_nested(AVFormatContext* format, AVIOContext** context, const char* url, int flags,
                        AVDictionary** options) {
-  const auto* self = static_cast<const Input*>(format->opaque);
+  auto* self = static_cast<Input*>(format->opaque);
   if (!self->network_ || !is_http_url(url) || (flags & AVIO_FLAG_WRITE) != 0) {
+    self->refused_url_ = shown_source(url);
     return AVERROR(EPERM);
   }
   AvDictionary secured;
@@ -183,8 +198,13 @@ void Input::fail_open(int code) const {
     throw AudioError(shown_ + ": no audio within " + interrupt_.deadline_text());
   }
   std::string why = http_status_text(code);
-  if (why.empty() && is_network_source(shown_)) why = logged_reason(last_libav_line());
+  if (!refused_url_.empty()) why = "asks for " + refused_url_ + ", which it may not open";
+  if (why.empty() && is_network_source(shown_)) why = logged_reason(libav_lines());
+  if (why.empty() && is_playlist_name(shown_)) {
+    why = "is a playlist, not a stream; name the address that stands in it";
+  }
   if (why.empty() && code == AVERROR_INVALIDDATA) why = "is not audio in any format known here";
+  if (why.empty() && code == AVERROR_STREAM_NOT_FOUND) why = "has no audio stream";
   if (why.empty() && code == AVERROR_EOF) why = "ends before any audio";
   if (why.empty()) why = "cannot be opened as audio: " + av_error_text(code);
   throw AudioError(shown_ + ": " + why);

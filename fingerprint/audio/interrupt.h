@@ -16,11 +16,11 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  /// Starts the clock of the next blocking call.
+  /// Starts the clock of the next blocking call. A deadline that has once ended a call stays
+  /// passed: libav's input is broken by it, though a demuxer may still hand out what it had.
   void arm(std::chrono::milliseconds deadline) {
     deadline_ = deadline;
     until_ = std::chrono::steady_clock::now() + deadline;
-    expired_ = false;
   }
 
   bool should_end() {

@@ -2,8 +2,10 @@
 // this folder.
 #include "fingerprint/audio/libav_log.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdarg>
+#include <cstddef>
 #include <cstdio>
 #include <mutex>
 
@@ -14,11 +16,17 @@ extern "C" {
 namespace spintag::fingerprint {
 namespace {
 
-thread_local std::array<char, 256> last_line{};
+struct Lines {
+  std::array<char, 1024> text{};
+  std::size_t size = 0;
+};
+thread_local Lines lines;
 
 void keep_line(void* /*object*/, int level, const char* format, std::va_list arguments) {
-  if (level > AV_LOG_ERROR) return;
-  std::vsnprintf(last_line.data(), last_line.size(), format, arguments);
+  if (level > AV_LOG_ERROR || lines.size + 1 >= lines.text.size()) return;
+  const std::size_t room = lines.text.size() - lines.size;
+  const int length = std::vsnprintf(lines.text.data() + lines.size, room, format, arguments);
+  if (length > 0) lines.size += std::min(static_cast<std::size_t>(length), room - 1);
 }
 
 }  // namespace
@@ -28,12 +36,8 @@ void capture_libav_log() {
   std::call_once(once, [] { av_log_set_callback(&keep_line); });
 }
 
-void clear_libav_line() { last_line.front() = '\0'; }
+void clear_libav_lines() { lines.size = 0; }
 
-std::string last_libav_line() {
-  std::string line = last_line.data();
-  while (!line.empty() && (line.back() == '\n' || line.back() == '.')) line.pop_back();
-  return line;
-}
+std::string libav_lines() { return {lines.text.data(), lines.size}; }
 
 }  // namespace spintag::fingerprint

@@ -7,14 +7,14 @@
 namespace spintag::fingerprint {
 
 /// Takes libav's log over for the whole process (idempotent). Nothing reaches stderr any more; the
-/// last error line of each thread is kept, because libav says there what its error codes do not
+/// first error lines of each thread are kept, because libav says there what its error codes do not
 /// (why a certificate was refused).
 void capture_libav_log();
 
-/// Forgets this thread's line, before a call whose failure is to be explained.
-void clear_libav_line();
+/// Forgets this thread's lines, before a call whose failure is to be explained.
+void clear_libav_lines();
 
-/// This thread's last error line; empty when there was none.
-std::string last_libav_line();
+/// This thread's error lines since then, up to a thousand bytes.
+std::string libav_lines();
 
 }  // namespace spintag::fingerprint

@@ -24,7 +24,7 @@ struct AudioOptions {
   std::chrono::milliseconds read_deadline{
       15'000};           ///< silence of the network that counts as a lost stream
   std::stop_token stop;  ///< a stop ends any blocking call at once
-  std::string ca_file;   ///< extra certificate authority (PEM) for https; none = the system's
+  std::string ca_file;   ///< certificate authorities (PEM) to trust for https; none = the system's
 };
 
 /// What went by so far.

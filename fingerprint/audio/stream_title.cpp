@@ -59,9 +59,9 @@ std::string parse_icy_title(std::string_view packet) {
   constexpr std::string_view kKey = "StreamTitle='";
   const auto key = packet.find(kKey);
   if (key == std::string_view::npos) return {};
-  std::string_view rest = packet.substr(key + kKey.size());
-  rest = rest.substr(0, rest.find("';StreamUrl="));  // what follows has apostrophes of its own
-  const auto end = rest.rfind("';");
+  const std::string_view rest = packet.substr(key + kKey.size());
+  auto end = rest.find("';StreamUrl=");  // what follows has apostrophes of its own
+  if (end == std::string_view::npos) end = rest.rfind("';");
   return clean_text(rest.substr(0, end));
 }
 

@@ -1,5 +1,4 @@
-// daemon/identify_source.cpp - one file, URL or pipe: listened to as far as it goes, then looked
-// up.
+// daemon/identify_source.cpp - one file, URL or pipe, listened to and looked up.
 #include "daemon/identify_source.h"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// daemon/identify_source.h - one file, URL or pipe: listened to as far as it goes, then looked up.
+// daemon/identify_source.h - one file, URL or pipe, listened to and looked up.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// daemon/utf8.cpp - text that may leave the program: well-formed UTF-8 or escaped.
+// daemon/utf8.cpp - names and tags are bytes; databases and JSON want UTF-8.
 #include "daemon/utf8.h"
 
 #include <array>

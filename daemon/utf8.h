@@ -1,5 +1,4 @@
-// daemon/utf8.h - text that may leave the program: file names and tags are bytes, databases and
-// JSON want UTF-8.
+// daemon/utf8.h - names and tags are bytes; databases and JSON want UTF-8.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// daemon/commands/doctor.h - `spintag doctor`: what works on this box, and the mend of what does not.
+// daemon/commands/doctor.h - `spintag doctor`: what works on this box, and how to mend the rest.
 #pragma once
 
 #include "daemon/cli.h"

@@ -1,5 +1,4 @@
-// daemon/ingest/file_ingester.cpp - one file into the catalogue: known already, taken, or refused
-// with a reason.
+// daemon/ingest/file_ingester.cpp - one file into the catalogue: known, taken or refused.
 #include "daemon/ingest/file_ingester.h"
 
 #include <sys/stat.h>

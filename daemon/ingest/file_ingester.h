@@ -1,5 +1,4 @@
-// daemon/ingest/file_ingester.h - one file into the catalogue: known already, taken, or refused
-// with a reason.
+// daemon/ingest/file_ingester.h - one file into the catalogue: known, taken or refused.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ Scoreboard::Result Scoreboard::result(double now_s) const {
   std::vector<double> delays;
   for (const Airing& airing : airings_) {
     if (airing.delay_s) delays.push_back(*airing.delay_s);
-    if (std::min(now_s - airing.began_s, airing.heard_s) < kFairChance_s) {
+    if (!airing.delay_s && std::min(now_s - airing.began_s, airing.heard_s) < kFairChance_s) {
       ++result.early;
       continue;
     }

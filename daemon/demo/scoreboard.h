@@ -18,10 +18,10 @@ class Scoreboard {
   static constexpr double kGrace_s = 15;
 
   struct Result {
-    std::size_t played = 0;                ///< songs that had a fair chance
-    std::size_t recognised = 0;            ///< of those
-    std::size_t early = 0;                 ///< songs that had less
-    std::size_t wrong = 0;                 ///< tags of what was not on air, or of what had its tag
+    std::size_t played = 0;      ///< songs that had a fair chance, or were recognised without
+    std::size_t recognised = 0;  ///< of those
+    std::size_t early = 0;       ///< songs that had none
+    std::size_t wrong = 0;       ///< tags of what was not on air, or of what had its tag
     std::optional<double> median_delay_s;  ///< from a song's first sound to its tag, all right tags
     std::vector<std::string> missed;
     std::vector<std::string> wrong_names;

@@ -50,6 +50,16 @@ TEST(Scoreboard, ASongThatHadNoFairChanceIsNotHeldAgainstAnybody) {
   EXPECT_TRUE(result.missed.empty());
 }
 
+TEST(Scoreboard, ASongThatWasRecognisedEarlyCounts) {
+  Scoreboard board;
+  board.aired("quick", 100, 40);
+  EXPECT_TRUE(board.tagged("quick", 104));
+  const auto result = board.result(105);
+  EXPECT_EQ(result.played, 1U);
+  EXPECT_EQ(result.recognised, 1U);
+  EXPECT_EQ(result.early, 0U);
+}
+
 TEST(Scoreboard, MedianOfAnEvenNumberLiesBetweenTheMiddleTwo) {
   Scoreboard board;
   EXPECT_FALSE(board.result(0).median_delay_s);

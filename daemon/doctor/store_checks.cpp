@@ -21,14 +21,10 @@ namespace {
 
 constexpr std::size_t kDeadShown = 1000;
 
-/// The private cluster's folder holds PostgreSQL's PG_VERSION.
+/// The folder that db::PrivateCluster makes when it is first used.
 bool cluster_exists(const std::filesystem::path& state) {
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(state, error)) {
-    std::error_code unreadable;  // the folder belongs to the user that the server runs as
-    if (std::filesystem::exists(entry.path() / "PG_VERSION", unreadable) || unreadable) return true;
-  }
-  return false;
+  return std::filesystem::exists(state / "postgres", error) || error;
 }
 
 void report_move(const std::string& url, const Report& report) {

@@ -46,7 +46,8 @@ void bring_up_to_date(Connection& connection) {
   refuse_newer(before);
   if (before == newest) return;
   // Not pg_advisory_xact_lock: a transaction that waited for its lock may still remember from its
-  // start that there is no such schema. If anything fails the connection goes, and the lock with it.
+  // start that there is no such schema. If anything fails the connection goes, and the lock with
+  // it.
   connection.query("select pg_advisory_lock(hashtext('spintag migrations'))");
   connection.transaction([&] {
     const int version = applied_version(connection);

@@ -56,12 +56,22 @@ char process_state(pid_t pid) {
   return name_end == std::string::npos ? '\0' : text[name_end + 2];
 }
 
-bool works_in(pid_t pid, const fs::path& directory) {
-  struct stat process {};
+/// Whether a process is the server of `data`. Its working directory tells; the kernel shows that to
+/// root and to a process of the same user and group. Where it does not, the name must do: to take a
+/// living server for a dead one would cost more.
+bool is_server_of(pid_t pid, const fs::path& data) {
+  const std::string process = "/proc/" + std::to_string(pid);
   struct stat ours {};
-  if (::stat(directory.c_str(), &ours) != 0) return false;
-  if (::stat(("/proc/" + std::to_string(pid) + "/cwd").c_str(), &process) != 0) return false;
-  return process.st_dev == ours.st_dev && process.st_ino == ours.st_ino;
+  struct stat theirs {};
+  if (::stat(data.c_str(), &ours) != 0) return false;
+  if (::stat((process + "/cwd").c_str(), &theirs) == 0) {
+    return theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+  }
+  if (errno != EACCES && errno != EPERM) return false;
+  std::ifstream file(process + "/comm");
+  std::string name;
+  file >> name;
+  return name == "postgres";
 }
 
 bool is_alive(pid_t pid) {
@@ -162,6 +172,12 @@ void sync_path(const fs::path& path) {
   if (file.fd >= 0) ::fsync(file.fd);
 }
 
+/// Some 950 files with one call instead of two for each.
+void sync_file_system(const fs::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.fd < 0 || ::syncfs(file.fd) != 0) fail("cannot sync " + path.string());
+}
+
 std::string locale_of_cluster() {
   const locale_t found = ::newlocale(LC_ALL_MASK, "C.UTF-8", nullptr);
   if (found == nullptr) return "C";
@@ -179,7 +195,8 @@ void run_initdb(const ClusterPlaces& places, const fs::path& directory) {
                        "--locale=" + locale_of_cluster(),
                        "--auth=trust",
                        "--wal-segsize=4",
-                       "--data-checksums"};
+                       "--data-checksums",
+                       "--no-sync"};  // make_cluster() does it at once, in half the time
   command.account = places.account;
   command.directory = places.account ? places.directory_fd : -1;
   command.output = output.fd;
@@ -216,7 +233,7 @@ pid_t launch(const ClusterPlaces& places, int output) {
       "-c", "listen_addresses=", "-c",
       "unix_socket_directories=" + (inside ? places.as_server_sees(places.socket_directory)
                                            : places.socket_directory.string()),
-      "-c", "unix_socket_permissions=0700", "-c", "fsync=on", "-c", "full_page_writes=on"};
+      "-c", "unix_socket_permissions=0700"};
   command.account = places.account;
   command.directory = places.account ? places.directory_fd : -1;
   command.output = output;
@@ -236,7 +253,8 @@ bool stop_process(pid_t pid, int signal, Clock::duration patience) {
 bool wait_until_ready(const ClusterPlaces& places, pid_t pid) {
   for (const auto until = Clock::now() + kStartPatience; Clock::now() < until;) {
     if (!is_alive(pid)) return false;
-    if (ping(places) == PQPING_OK) return true;
+    // Asked before it is ready, it would write the question into its log.
+    if (pid_file_line(places, 7).starts_with("ready") && ping(places) == PQPING_OK) return true;
     std::this_thread::sleep_for(kPoll);
   }
   fail("the server (process " + std::to_string(pid) +
@@ -282,15 +300,18 @@ void make_cluster(const ClusterPlaces& places) {
     fail(pattern + ": " + std::strerror(errno));
   }
   run_initdb(places, fresh);
-  write_file(fresh / "postgresql.conf", kInitialSettings, std::ios::app);
+  std::string settings = kInitialSettings;
+  if (cluster_version(fresh).value_or(0) >= 14) {
+    settings += "recovery_init_sync_method = syncfs  # after a crash: not file by file\n";
+  }
+  write_file(fresh / "postgresql.conf", settings, std::ios::app);
   // Trust is right here: whoever can enter the directory of the socket is the account that owns the
   // files, or root.
   write_file(
       fresh / "pg_hba.conf",
       "# spintag: the socket's directory (mode 0700) says who may connect.\nlocal all all trust\n",
       std::ios::trunc);
-  sync_path(fresh / "postgresql.conf");
-  sync_path(fresh / "pg_hba.conf");
+  sync_file_system(fresh);
   fs::rename(fresh, places.data());  // from here on it is whole
   sync_path(places.directory);
 }
@@ -300,11 +321,11 @@ std::optional<pid_t> running_server(const ClusterPlaces& places) {
   if (line.empty() || line.find_first_not_of("0123456789") != std::string::npos)
     return std::nullopt;
   const pid_t pid = static_cast<pid_t>(std::strtol(line.c_str(), nullptr, 10));
-  if (pid <= 0 || !is_alive(pid) || !works_in(pid, places.data())) return std::nullopt;
+  if (pid <= 0 || !is_alive(pid) || !is_server_of(pid, places.data())) return std::nullopt;
   return pid;
 }
 
-void ensure_running(const ClusterPlaces& places) {
+void ensure_server(const ClusterPlaces& places) {
   std::optional<pid_t> pid = running_server(places);
   if (pid && pid_file_line(places, 7).starts_with("stopping")) {
     stop_server(places);  // somebody began it (a service manager, a shutdown that was taken back):

@@ -30,7 +30,7 @@ void make_cluster(const ClusterPlaces& places);
 
 /// Returns when the server takes connections: one that runs already, or a new one. Leftovers of a
 /// server that was killed are cleared away; what it had committed is recovered by PostgreSQL.
-void ensure_running(const ClusterPlaces& places);
+void ensure_server(const ClusterPlaces& places);
 
 /// Stops the server: clients are disconnected, transactions that are open roll back. Without one,
 /// does nothing.

@@ -168,20 +168,33 @@ struct PrivateCluster::State {
   void enter() {
     door.emplace(places, "door");
     users.emplace(places, "users");
-    if (!door->lock(LOCK_EX)) {
-      fail("another spintag has been starting or stopping the server for minutes", EBUSY);
-    }
+    if (!door->lock(LOCK_EX)) fail_busy();
     users->try_lock(LOCK_SH);  // cannot be refused: it is taken alone at the door only
     try {
       ::close(make_private_directory(places.directory / "log", places.account));
       choose_socket_directory();
       make_cluster(places);
-      ensure_running(places);
+      ensure_server(places);
     } catch (...) {
       leave_locked();
       throw;
     }
     door->unlock();
+  }
+
+  void revive() {
+    if (!door->lock(LOCK_EX)) fail_busy();
+    try {
+      ensure_server(places);
+    } catch (...) {
+      door->unlock();
+      throw;
+    }
+    door->unlock();
+  }
+
+  [[noreturn]] static void fail_busy() {
+    fail("another spintag has been starting or stopping the server for minutes", EBUSY);
   }
 
   void choose_socket_directory() {
@@ -218,6 +231,8 @@ PrivateCluster::PrivateCluster(fs::path state_directory)
 PrivateCluster::~PrivateCluster() = default;
 PrivateCluster::PrivateCluster(PrivateCluster&&) noexcept = default;
 PrivateCluster& PrivateCluster::operator=(PrivateCluster&&) noexcept = default;
+
+void PrivateCluster::ensure_running() { state_->revive(); }
 
 std::string PrivateCluster::url() const {
   return std::string("postgresql:///") + kServerDatabase + "?user=" + kServerUser +

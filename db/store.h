@@ -148,8 +148,9 @@ struct Sizes {
   std::int64_t fingerprint_bytes = 0;
 };
 
-/// One connection. Single-threaded: one Store per worker. Every call that loses the connection throws
-/// StoreError(unreachable), leaves nothing half done, and the next call connects again.
+/// One connection. Single-threaded: one Store per worker. A call that loses the connection throws StoreError(unreachable)
+/// and leaves nothing half done; the next call connects again, and so does a call that finds the connection gone.
+/// Text may hold any bytes: those that are not UTF-8, and NUL, become U+FFFD. `source` comes back as it was, byte for byte.
 class Store {
  public:
   /// Connects and brings the schema up to date (numbered migrations under an advisory lock).
@@ -160,42 +161,51 @@ class Store {
   Store& operator=(Store&&) noexcept;
 
   // --- catalogue
-  /// One transaction: track, fingerprint, change_log. Idempotent by content_hash; the same source with other content
-  /// replaces that track's audio and keeps its id.
+  /// One transaction: track, fingerprint, change_log. Idempotent by content_hash, also between processes; the same source
+  /// with other content replaces that track's audio and tags and keeps its id. Known content without a fingerprint of this
+  /// profile and version gets it (`replaced`).
   PutResult put_track(const NewTrack& track);
   std::optional<Track> find_track(std::int64_t track_id);
   std::optional<Track> find_by_hash(const std::string& content_hash);
   std::optional<Track> find_by_source(const std::string& source);
-  void for_each_track(const std::function<void(const Track&)>& visit);  ///< by track_id, streamed
+  /// By track_id, a page at a time; `visit` may use this store.
+  void for_each_track(const std::function<void(const Track&)>& visit);
   /// @return false if there is no such track
   bool edit_track(std::int64_t track_id, const TrackInfo& info);
   bool remove_track(std::int64_t track_id);
 
   // --- fingerprints and changes
-  /// Streams every fingerprint of a profile (COPY). Call inside with_snapshot() to pair it with newest_change().
+  /// Streams every fingerprint of a profile (COPY), in no order, in constant memory; `visit` must not use this store.
+  /// Call inside with_snapshot() to pair it with newest_change().
   void for_each_fingerprint(const std::string& profile, int version, const std::function<void(Fingerprint&&)>& visit);
   std::vector<Fingerprint> fingerprints(const std::string& profile, int version, std::span<const std::int64_t> track_ids);
-  /// Runs `body` in one repeatable-read transaction, so that what it reads belongs together.
+  /// Runs `body` in one repeatable-read transaction, so that what it reads belongs together. Changes in it are refused.
   void with_snapshot(const std::function<void()>& body);
-  std::int64_t newest_change();
+  std::int64_t newest_change();  ///< 0 = none yet
+  /// In order of change_id, which is the order of commits: none appears behind one that was seen. limit 0 = all.
   std::vector<Change> changes_after(std::int64_t change_id, std::size_t limit);
 
   // --- plays and outbox
-  /// One transaction: the play and its events. Fills play.play_id; the bodies
-  /// are made by `make_events` from the stored play, inside the transaction.
+  /// One transaction: the play and its events. Fills play.play_id; the bodies are made by `make_events` (may be empty) from
+  /// the stored play, inside the transaction; it must not use this store. To begin the same play again (station, track and
+  /// start), as after a lost answer, gives the id that it has, and no events.
   std::int64_t begin_play(Play& play, const std::function<std::vector<OutboxEvent>(const Play&)>& make_events);
   void update_play(const Play& play, const std::function<std::vector<OutboxEvent>(const Play&)>& make_events);
-  std::vector<Play> plays(const PlayFilter& filter);
+  std::vector<Play> plays(const PlayFilter& filter);  ///< by start; those that began in [from, to)
   void for_each_play(const PlayFilter& filter, const std::function<void(const Play&)>& visit);
-  /// Plays without an end, such as a killed daemon leaves.
+  /// Plays without an end, such as a killed daemon leaves. Empty = of all stations.
   std::vector<Play> open_plays(const std::string& station);
   std::int64_t put_segment(Segment& segment, const std::vector<OutboxEvent>& events);
   void update_segment(const Segment& segment);
   std::vector<Segment> segments(const PlayFilter& filter);
+  /// An event that is there already (event_id, station, sink) stays as it is, so a spool may be put again. An empty event_id
+  /// gets a random one, an empty created_at the present.
   void put_events(const std::vector<OutboxEvent>& events);
 
   /// Takes events that are due (FOR UPDATE SKIP LOCKED, leased for `lease`): state events newest-wins for a station and
-  /// sink (superseded ones are marked dropped), log events only when no earlier one of that station and sink waits.
+  /// sink (superseded ones are marked dropped), log events only when no earlier one of that station and sink waits. A newer
+  /// state event waits while an older one is leased. `attempts` counts those before this one. Settled events are deleted
+  /// after 30 days; their counts stay.
   std::vector<OutboxEvent> take_due_events(std::size_t limit, std::chrono::seconds lease);
   /// The same, of one sink only, so that each sink's thread takes its own.
   std::vector<OutboxEvent> take_due_events(const std::string& sink, std::size_t limit, std::chrono::seconds lease);

@@ -1,4 +1,5 @@
-// tests/unit/db/connection_test.cpp - what happens when PostgreSQL is away, refuses, or belongs to somebody else.
+// tests/unit/db/connection_test.cpp - what happens when PostgreSQL is away, refuses, or belongs to
+// somebody else.
 #include <atomic>
 #include <fstream>
 #include <thread>
@@ -123,16 +124,15 @@ TEST_F(Refusal, AnUnknownDatabaseSaysHowToMakeIt) {
 }
 
 TEST_F(Refusal, AWrongPasswordIsUnreachableAndNotRepeated) {
-  // One database of the shared server asks for passwords; its pg_hba.conf is read from the top.
+  // One role of the shared server is asked for its password; pg_hba.conf is read from the top.
   const std::filesystem::path hba =
       SharedCluster::get().state_directory() / "postgres/data/pg_hba.conf";
-  std::ofstream(hba) << "local locked all scram-sha-256\nlocal all all trust\n";
+  std::ofstream(hba) << "local all alice scram-sha-256\nlocal all all trust\n";
   direct_.query("create role alice login superuser password 'right horse'");
-  direct_.query("create database locked");
   direct_.query("select pg_reload_conf()");
   const auto url_with = [&](const std::string& password) {
     const std::string host = (hba.parent_path().parent_path() / "run").string();
-    return "postgresql://alice" + password + "@/locked?host=" + host;
+    return "postgresql://alice" + password + "@/postgres?host=" + host;
   };
   const auto asks_for_password = [&] {
     try {
@@ -167,23 +167,21 @@ TEST_F(Refusal, TheDatabaseOfANewerSpintagIsLeftAlone) {
 }
 
 TEST_F(Refusal, ASchemaOfThatNameThatIsNotOursIsLeftAlone) {
-  direct_.query("create database foreign_one");
   std::string url = url_;
-  url.replace(url.find("/spintag?"), 9, "/foreign_one?");
-  {
-    // A bare libpq session would migrate nothing; this one makes the schema of "somebody else" by dropping ours.
-    Connection other(url);
-    other.query("drop schema spintag cascade; create schema spintag; create table spintag.guests (n int)");
-  }
+  url.replace(url.find("/spintag?"), 9, "/postgres?");
+  Connection other(url);  // makes our schema, then somebody else's in its place
+  other.query(
+      "drop schema spintag cascade; create schema spintag; create table spintag.guests (n int)");
   const auto [kind, message] = error_of([&] { Store store(url); });
   EXPECT_EQ(kind, Kind::schema);
   EXPECT_TRUE(contains(message, "guests")) << message;
+  other.query("drop schema spintag cascade");
 }
 
 TEST_F(Refusal, StoresThatStartTogetherOnAnEmptyDatabaseMigrateItOnce) {
-  direct_.query("create database empty_one");
   std::string url = url_;
-  url.replace(url.find("/spintag?"), 9, "/empty_one?");
+  url.replace(url.find("/spintag?"), 9, "/postgres?");
+  Connection{url}.query("drop schema spintag cascade");
   std::vector<std::jthread> starters;
   std::atomic<int> good = 0;
   for (int i = 0; i < 4; ++i) {
@@ -202,7 +200,8 @@ TEST_F(Refusal, TheServerAndTheSchemaSayTheirVersions) {
 }
 
 TEST(ConnectionHint, NamesTheMend) {
-  EXPECT_TRUE(contains(connection_hint("could not translate host name \"x\" to address"), "host name"));
+  EXPECT_TRUE(
+      contains(connection_hint("could not translate host name \"x\" to address"), "host name"));
   EXPECT_TRUE(contains(connection_hint("FATAL:  role \"x\" does not exist"), "createuser"));
   EXPECT_TRUE(contains(connection_hint("timeout expired"), "firewall"));
   EXPECT_EQ(connection_hint("something new"), "");

@@ -166,7 +166,8 @@ TEST_F(Plays, FiltersChooseByStationAndHalfOpenTime) {
 TEST_F(Plays, AllPlaysAreVisitedInOrderAcrossPages) {
   direct_.query(
       "insert into plays select 's' || n % 3, n, 7, timestamptz '2026-01-01' + n / 3 * interval '1 "
-      "second', null, now(), 0, 1, 1, 1, 1, 'landmark', '', 0, '{}' from generate_series(1, 1501) n");
+      "second', null, now(), 0, 1, 1, 1, 1, 'landmark', '', 0, '{}' from generate_series(1, 1501) "
+      "n");
   std::int64_t expected = 1;
   store_.for_each_play({}, [&](const Play& play) { EXPECT_EQ(play.play_id, expected++); });
   EXPECT_EQ(expected, 1502);
@@ -193,12 +194,8 @@ TEST_F(Plays, SegmentsComeBack) {
 
 class Outbox : public StoreTest {
  protected:
-  static TimePoint past() {
-    return time_point_cast<microseconds>(system_clock::now()) - 1min;
-  }
-  static TimePoint future() {
-    return time_point_cast<microseconds>(system_clock::now()) + 1h;
-  }
+  static TimePoint past() { return time_point_cast<microseconds>(system_clock::now()) - 1min; }
+  static TimePoint future() { return time_point_cast<microseconds>(system_clock::now()) + 1h; }
 };
 
 TEST_F(Outbox, AnEventComesBackAsItWasPut) {
@@ -299,7 +296,8 @@ TEST_F(Outbox, TheLimitTakesTheOldestFirst) {
 
 TEST_F(Outbox, WorkersNeverTakeTheSameEvent) {
   constexpr int kEvents = 60;
-  for (int i = 0; i < kEvents; ++i) store_.put_events({event("e", true, "sink" + std::to_string(i))});
+  for (int i = 0; i < kEvents; ++i)
+    store_.put_events({event("e", true, "sink" + std::to_string(i))});
   std::vector<std::int64_t> taken[2];
   const auto work = [&](std::size_t who) {
     Store store(url_);

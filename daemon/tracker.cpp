@@ -36,6 +36,14 @@ double end_of(const Alignment& clock, double duration_s) {
   return clock.start_s + (duration_s - clock.track_start_s) / clock.tempo;
 }
 
+// In how many of its half seconds the track stands out.
+double heard_s(const std::vector<fingerprint::Evidence>& evidence) {
+  const auto steps = std::count_if(
+      evidence.begin(), evidence.end(),
+      [](const fingerprint::Evidence& step) { return step.found > step.chance + 0.5; });
+  return static_cast<double>(steps) * fingerprint::kEvidenceStep;
+}
+
 // A window may hold little of the song at one of its sides; this much at the other surely is song.
 constexpr double kCore_s = 1.0;
 
@@ -152,6 +160,7 @@ void Tracker::admit(Recognition& recognition, const Alignment& found, double hea
   const auto evidence = recognition.trace(from_s, until_s, core);
   const Extent extent =
       find_play_edges(evidence, core, from_s == zero_of(found), false, params_.edges);
+  if (heard_s(evidence) < params_.min_heard_s) return;
   double start_s = std::min(std::max(extent.start_s, from_s), core.start_s);
   if (continues_running(found, recognition, start_s, until_s, events) ||
       continues_past(found, recognition, extent.end_s, until_s, events) ||

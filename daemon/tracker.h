@@ -41,6 +41,7 @@ struct TrackerParams {
   double agree_within_s = 8.0;        ///< and at most so far
   double clock_tolerance_s = 0.15;    ///< agreement of two alignments, on the track's clock
   double sure_confidence = 1 - 1e-9;  ///< one window is enough
+  double min_heard_s = 2.5;           ///< windows that agree on less all look at the same few notes
   double min_share = 0.30;            ///< of the track's peaks must stand in the stream
 
   // Following.

@@ -19,6 +19,8 @@ constexpr double kLocked = 8.0;          ///< score of a block that may move it
 constexpr int kSupportReach = 1;         ///< steps to each side that count as one place
 constexpr double kSupportSigmas = 4.0;   ///< above chance, for a place to carry the alignment
 constexpr double kSupportPeaks = 3.0;    ///< weight above chance that it needs besides
+constexpr double kSupportPeaksPerStep =
+    0.15;  ///< and so much more for each step of a gap before it
 
 std::span<const std::byte> packed_of(const Index& index, TrackId track_id) {
   for (const auto& shard : index.shards()) {
@@ -82,30 +84,42 @@ class Walk {
   std::vector<Coincidence> coincidences_;
 };
 
-/// True where the evidence around a step cannot be chance.
-bool carries(std::span<const Evidence> evidence, std::ptrdiff_t step) {
+/// Evidence above chance around a step, and its standard deviation under chance.
+struct Support {
+  double excess = 0;
+  double sigma = 0;
+};
+
+Support support_at(std::span<const Evidence> evidence, std::ptrdiff_t step) {
   double found = 0;
   double chance = 0;
-  const auto size = static_cast<std::ptrdiff_t>(evidence.size());
-  for (std::ptrdiff_t k = std::max<std::ptrdiff_t>(0, step - kSupportReach);
-       k <= std::min(size - 1, step + kSupportReach); ++k) {
+  const auto last = static_cast<std::ptrdiff_t>(evidence.size()) - 1;
+  const std::ptrdiff_t from = std::max<std::ptrdiff_t>(0, step - kSupportReach);
+  for (std::ptrdiff_t k = from; k <= std::min(last, step + kSupportReach); ++k) {
     found += evidence[static_cast<std::size_t>(k)].found;
     chance += evidence[static_cast<std::size_t>(k)].chance;
   }
-  // A coincidence of chance p has a weight of mean p / 2 and variance at most p / 3, which is two
-  // thirds of the mean.
-  return found - chance > std::max(kSupportPeaks, kSupportSigmas * std::sqrt(2.0 / 3.0 * chance));
+  // A coincidence of chance p has a weight of mean p / 2 and variance at most p / 3: two thirds of
+  // the mean.
+  return {found - chance, std::sqrt(2.0 / 3.0 * chance)};
 }
 
-/// The outermost step of a run of evidence in one direction.
+/// The outermost step of a run of evidence in one direction. The wider the gap that a place would
+/// bridge, the more places have been tried by chance, and the more it has to show.
 std::ptrdiff_t walk_out(std::span<const Evidence> evidence, std::ptrdiff_t step,
                         std::ptrdiff_t direction, std::ptrdiff_t bridge_steps) {
   std::ptrdiff_t last = step;
   for (std::ptrdiff_t k = step; k >= 0 && k < static_cast<std::ptrdiff_t>(evidence.size());
        k += direction) {
-    if (std::abs(k - last) > bridge_steps) break;
+    const std::ptrdiff_t gap = std::abs(k - last);
+    if (gap > bridge_steps) break;
     const Evidence& at = evidence[static_cast<std::size_t>(k)];
-    if (at.found > at.chance + 0.5 && carries(evidence, k)) last = k;
+    const Support support = support_at(evidence, k);
+    const double asked = kSupportPeaks + kSupportPeaksPerStep * static_cast<double>(gap);
+    if (at.found > at.chance + 0.5 &&
+        support.excess > std::max(asked, kSupportSigmas * support.sigma)) {
+      last = k;
+    }
   }
   return last;
 }

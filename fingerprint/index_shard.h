@@ -78,15 +78,6 @@ class IndexShard : public std::enable_shared_from_this<IndexShard> {
   }
   std::size_t resident_bytes() const;
 
-  /// Where the words of hash .. hash + count - 1 are, and what to take off each for its unit. See
-  /// for_each_unit().
-  void prefetch_directory(std::uint32_t hash) const {
-    __builtin_prefetch(&arrays_.directory[place(hash).bucket]);
-  }
-  void prefetch_words(std::uint32_t hash) const {
-    __builtin_prefetch(arrays_.words.data() + arrays_.directory[place(hash).bucket]);
-  }
-
   /// Calls on_unit(unit) for every posting of `hash`.
   template <class OnUnit>
   void for_each_unit(std::uint32_t hash, OnUnit&& on_unit) const {
@@ -98,20 +89,22 @@ class IndexShard : public std::enable_shared_from_this<IndexShard> {
     for (; word != end && *word - low < arrays_.units; ++word) on_unit(*word - low);
   }
 
- private:
+  /// Where a hash is kept: its bucket, and its number among the keys of that bucket.
   struct Place {
     std::uint32_t bucket;
     std::uint32_t rest;
   };
-  /// Frequencies are mixed, so that the buckets fill evenly; the time difference stays lowest, so
-  /// that neighbours share one.
-  static std::uint32_t key_of(std::uint32_t hash);
   Place place(std::uint32_t hash) const {
     const std::uint32_t key = key_of(hash);
     const auto bucket =
         static_cast<std::uint32_t>((static_cast<unsigned __int128>(reciprocal_) * key) >> 64);
     return {bucket, key - bucket * keys_per_bucket_};
   }
+
+ private:
+  /// Frequencies are mixed, so that the buckets fill evenly; the time difference stays lowest, so
+  /// that neighbours share one.
+  static std::uint32_t key_of(std::uint32_t hash);
 
   ShardArrays arrays_;
   std::shared_ptr<const void> owner_;

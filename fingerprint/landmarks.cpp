@@ -26,28 +26,32 @@ bool fits(int u1, int du, int dt) {
 
 /// A value's own bin and, when the value lies near a boundary, the neighbour beyond it.
 struct SoftBin {
-  explicit SoftBin(double value) : first(static_cast<int>(std::floor(value))), last(first) {
+  explicit SoftBin(double value) : first(static_cast<int>(value)), last(first) {
     const double place = value - first;
-    if (place < Profile::soft_bin) {
-      --first;
-    } else if (place > 1.0 - Profile::soft_bin) {
-      ++last;
-    }
+    first -= place < Profile::soft_bin ? 1 : 0;
+    last += place > 1.0 - Profile::soft_bin ? 1 : 0;
   }
   int first;
   int last;
 };
 
-void probe_pair(double u1, double u2, double dt_s, float anchor_time_s, std::vector<Probe>& out) {
-  const SoftBin bin1(u1);
-  const SoftBin bin2(u2);
-  const SoftBin bin_dt(dt_s / Profile::dt_unit_s);
-  for (int a = bin1.first; a <= bin1.last; ++a) {
-    for (int b = bin2.first; b <= bin2.last; ++b) {
-      const int dt = std::max(bin_dt.first, 0);
-      const int last = std::min(bin_dt.last, kMaxDt);
-      if (last < dt || !fits(a, b - a, dt)) continue;
-      out.push_back({pack(a, b - a, dt), static_cast<std::uint32_t>(last - dt + 1), anchor_time_s});
+/// A query peak as pairs need it.
+struct ProbePeak {
+  double time_s;  ///< reference seconds
+  double u;
+  SoftBin bins;
+};
+
+void probe_pair(const ProbePeak& anchor, const ProbePeak& target, std::uint16_t anchor_step,
+                std::vector<Probe>& out) {
+  const SoftBin bin_dt((target.time_s - anchor.time_s) / Profile::dt_unit_s);
+  const int dt = std::max(bin_dt.first, 0);
+  const int last = std::min(bin_dt.last, kMaxDt);
+  if (last < dt) return;
+  const auto count = static_cast<std::uint16_t>(last - dt + 1);
+  for (int a = anchor.bins.first; a <= anchor.bins.last; ++a) {
+    for (int b = target.bins.first; b <= target.bins.last; ++b) {
+      if (fits(a, b - a, dt)) out.push_back({pack(a, b - a, dt), count, anchor_step});
     }
   }
 }
@@ -87,16 +91,20 @@ void make_reference_landmarks(std::span<const Peak> peaks, std::vector<Landmark>
 
 void make_query_probes(std::span<const Peak> peaks, double origin_s, const Hypothesis& hypothesis,
                        std::vector<Probe>& out) {
-  std::vector<double> u(peaks.size());
-  for (std::size_t i = 0; i < peaks.size(); ++i)
-    u[i] = frequency_to_u(peaks[i].freq_hz / hypothesis.pitch);
-  for (std::size_t i = 0; i < peaks.size(); ++i) {
-    const auto anchor = static_cast<float>((peaks[i].time_s - origin_s) * hypothesis.tempo);
-    for (std::size_t j = i + 1; j < peaks.size(); ++j) {
-      const double dt = (peaks[j].time_s - peaks[i].time_s) * hypothesis.tempo;
+  std::vector<ProbePeak> warped;
+  warped.reserve(peaks.size());
+  for (const Peak& peak : peaks) {
+    const double u = frequency_to_u(peak.freq_hz / hypothesis.pitch);
+    warped.push_back({(peak.time_s - origin_s) * hypothesis.tempo, u, SoftBin(u)});
+  }
+  for (std::size_t i = 0; i < warped.size(); ++i) {
+    const ProbePeak& anchor = warped[i];
+    const auto step = static_cast<std::uint16_t>(anchor.time_s * Probe::kSteps + 0.5);
+    for (std::size_t j = i + 1; j < warped.size(); ++j) {
+      const double dt = warped[j].time_s - anchor.time_s;
       if (dt > Profile::max_dt_s) break;
-      if (dt < Profile::min_dt_s || std::abs(u[j] - u[i]) > Profile::max_du) continue;
-      probe_pair(u[i], u[j], dt, anchor, out);
+      if (dt < Profile::min_dt_s || std::abs(warped[j].u - anchor.u) > Profile::max_du) continue;
+      probe_pair(anchor, warped[j], step, out);
     }
   }
 }

@@ -31,14 +31,16 @@ void make_reference_landmarks(std::span<const Peak> peaks, std::vector<Landmark>
 /// What a query asks the index for: one pair of peaks may ask several neighbouring hashes. Two
 /// hashes that differ in the time difference alone are one probe of two consecutive values.
 struct Probe {
-  std::uint32_t hash = 0;   ///< first hash
-  std::uint32_t count = 1;  ///< 1, or 2 when hash + 1 is asked too
-  float anchor_time_s = 0;  ///< reference seconds (tempo applied) from `origin_s`
+  static constexpr double kSteps = 250;  ///< of a second
+  std::uint32_t hash = 0;                ///< first hash
+  std::uint16_t count = 1;               ///< 1, or 2 when hash + 1 is asked too
+  std::uint16_t anchor_step =
+      0;  ///< reference time (tempo applied) from `origin_s`, in steps of 4 ms
 };
 
 /// Every pair in the target zone, warped to the reference's tempo and pitch before it is hashed.
 /// @param peaks      query peaks in time order
-/// @param origin_s   query time that anchor times count from
+/// @param origin_s   query time that anchor times count from; peaks lie at most 262 s after it
 /// @param out        receives the probes, appended
 void make_query_probes(std::span<const Peak> peaks, double origin_s, const Hypothesis& hypothesis,
                        std::vector<Probe>& out);

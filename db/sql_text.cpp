@@ -98,17 +98,17 @@ std::string decode_path(std::string_view text) {
 
 std::string format_time(TimePoint time) {
   using namespace std::chrono;
+  if (time < sys_days{1y / January / 1} || time >= sys_days{10000y / January / 1}) {
+    throw StoreError(StoreError::Kind::refused, "a time outside the years 1 to 9999");
+  }
   const auto day = floor<days>(time);
   const year_month_day date{day};
   const hh_mm_ss clock{time - day};
-  const int year = static_cast<int>(date.year());
-  if (year < 1 || year > 9999) {
-    throw StoreError(StoreError::Kind::refused, "a time outside the years 1 to 9999");
-  }
   std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%04d-%02u-%02u %02d:%02d:%02d.%06d+00", year,
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+  std::snprintf(text.data(), text.size(), "%04d-%02u-%02u %02d:%02d:%02d.%06d+00",
+                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
+                static_cast<int>(clock.minutes().count()),
                 static_cast<int>(clock.seconds().count()),
                 static_cast<int>(clock.subseconds().count()));
   return text.data();

@@ -60,6 +60,10 @@ TEST(TimeText, KnownInstants) {
 TEST(TimeText, YearsThatAreNoneAreRefused) {
   EXPECT_THROW(format_time(TimePoint::max()), StoreError);
   EXPECT_THROW(format_time(TimePoint::min()), StoreError);
+  EXPECT_THROW(format_time(TimePoint{sys_days{year{10000} / 1 / 1}}), StoreError);
+  EXPECT_EQ(format_time(TimePoint{sys_days{year{10000} / 1 / 1}} - 1us),
+            "9999-12-31 23:59:59.999999+00");
+  EXPECT_EQ(format_time(TimePoint{sys_days{year{1} / 1 / 1}}), "0001-01-01 00:00:00.000000+00");
 }
 
 TEST(ByteaText, Hex) {

@@ -36,16 +36,21 @@ void print_json(const Finding& finding) {
   fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+std::string counted(std::size_t number, const char* what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
 std::optional<config::Loaded> check_configuration(const CommonOptions& options,
                                                   const Report& report) {
   try {
     auto loaded = load_settings(options);
     const auto& settings = loaded.settings;
-    report({Health::ok, "configuration",
-            fmt::format("{}: {} stations, {} sinks",
-                        loaded.file.empty() ? "no file, defaults" : loaded.file.string(),
-                        settings.stations.size(), settings.sinks.size()),
-            ""});
+    report(
+        {Health::ok, "configuration",
+         fmt::format("{}: {}, {}", loaded.file.empty() ? "no file, defaults" : loaded.file.string(),
+                     counted(settings.stations.size(), "station"),
+                     counted(settings.sinks.size(), "sink")),
+         ""});
     return loaded;
   } catch (const config::ConfigError& error) {
     report({Health::fail, "configuration", error.what(), "spintag config check shows it alone"});

@@ -24,9 +24,15 @@ section > div:first-child { display: flex; justify-content: space-between; gap: 
 h2 { font-size: .875rem; margin: 0; font-weight: 600; }
 .title { font-size: 1.375rem; line-height: 1.25; font-weight: 600; margin: .75rem 0 .125rem; overflow-wrap: anywhere; }
 .artist { margin: 0; color: var(--soft); overflow-wrap: anywhere; min-height: 1.5em; }
-progress { width: 100%; height: .375rem; margin: .75rem 0 .25rem; accent-color: var(--accent); border: 0; }
+progress { appearance: none; display: block; width: 100%; height: .375rem; margin: .75rem 0 .25rem; border: 0;
+  border-radius: .25rem; overflow: hidden; background: var(--line); }
+progress[hidden] { display: none; }
+progress::-webkit-progress-bar { background: var(--line); }
+progress::-webkit-progress-value { background: var(--accent); }
+progress::-moz-progress-bar { background: var(--accent); }
 .clock { margin: 0 0 .75rem; color: var(--soft); font-size: .8125rem; font-variant-numeric: tabular-nums; min-height: 1.5em; }
 h3 { font-size: .75rem; font-weight: 600; color: var(--soft); margin: 0; padding-top: .75rem; border-top: 1px solid var(--line); }
+h3:has(+ ol:empty) { display: none; }
 ol { list-style: none; margin: .375rem 0 0; padding: 0; font-size: .875rem; }
 li { padding: .1875rem 0; }
 ol li { display: flex; gap: .75rem; min-width: 0; }
@@ -43,7 +49,11 @@ const minutes = s => Math.floor(s / 60) + ":" + pad(Math.floor(s % 60));
 const hour = s => { const d = new Date(s * 1000); return pad(d.getHours()) + ":" + pad(d.getMinutes()); };
 const idle = s => s.spintag.stream !== "connected" ? "No stream"
   : {silence: "Silence", speech: "Speech", music: "Music that is not in the catalogue"}[s.spintag.label] || "Listening\u2026";
-function dot(element, state, text) { element.className = "dot " + state; element.textContent = text; }
+function dot(element, state, text) {
+  element.classList.toggle("good", state === "good");
+  element.classList.toggle("bad", state === "bad");
+  element.textContent = text;
+}
 function showStation(card, s) {
   const find = selector => card.querySelector(selector);
   const stream = s.spintag.stream, now = s.now_playing;
@@ -79,7 +89,11 @@ async function refresh() {
     const dead = r.outbox_dead ? ", " + r.outbox_dead + " given up" : "";
     dot(document.getElementById("outbox"), r.outbox_dead ? "bad" : "good", r.outbox_waiting + " events waiting" + dead);
     dot(state, "good", "live");
-  } catch (error) { dot(state, "bad", "spintag does not answer"); }
+    state.title = "";
+  } catch (error) {
+    dot(state, "bad", "spintag does not answer");
+    state.title = String(error);
+  }
   setTimeout(refresh, 2000);
 }
 document.getElementById("page").hidden = false;

@@ -5,8 +5,12 @@
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
 #include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "daemon/commands/catalog.h"
 #include "daemon/commands/config.h"
@@ -46,7 +50,7 @@ class CommandLine {
 
   int run(int argc, const char* const* argv) {
     try {
-      app_.parse(argc, argv);
+      app_.parse(separated(argc, argv));
     } catch (const CLI::ParseError& error) {
       const bool asked_for = error.get_exit_code() == 0;  // --help, --version
       app_.exit(error);
@@ -170,15 +174,20 @@ class CommandLine {
     CLI::App& edit = add(catalog, "edit", "correct what is said about a track",
                          [this] { return run_catalog_edit(common_, edit_); });
     edit.add_option("ID", edit_.track_id, "track")->required()->type_name("");
-    edit.add_option("--title", edit_.title)->type_name("TEXT");
-    edit.add_option("--artist", edit_.artist)->type_name("TEXT");
-    edit.add_option("--album", edit_.album)->type_name("TEXT");
-    edit.add_option("--label", edit_.label)->type_name("TEXT");
-    edit.add_option("--composer", edit_.composer)->type_name("TEXT");
-    edit.add_option("--isrc", edit_.isrc, "several: blank or comma between")->type_name("ISRC");
-    edit.add_option("--recording-mbid", edit_.recording_mbid, "MusicBrainz recording")
-        ->type_name("UUID");
-    edit.add_option("--extra", edit_.extra, "anything else, a JSON object")->type_name("JSON");
+    const auto text = [&edit](const char* name, std::optional<std::string>& value,
+                              const char* what = "") {
+      const auto take = [&value](const std::string& given) { value = given; };
+      return edit.add_option_function<std::string>(name, take, what)->type_name("TEXT");
+    };
+    text("--title", edit_.title);
+    text("--artist", edit_.artist);
+    text("--album", edit_.album);
+    text("--label", edit_.label);
+    text("--composer", edit_.composer);
+    text("--isrc", edit_.isrc, "several: blank or comma between")->type_name("ISRC");
+    text("--recording-mbid", edit_.recording_mbid, "MusicBrainz recording")->type_name("UUID");
+    text("--extra", edit_.extra, "anything else, a JSON object")->type_name("JSON");
+    edit.footer("--artist= clears the artist, and so on.");
   }
 
   void add_plays() {
@@ -220,6 +229,23 @@ class CommandLine {
     demo.add_option("--port", demo_.port, "of the status page (default: any free one)")
         ->type_name("N")
         ->check(CLI::Range(0, 65535));
+  }
+
+  // "--artist=" as two arguments, the second empty: CLI11 takes it for an option without its value.
+  // In reverse order, as CLI11 wants a vector.
+  static std::vector<std::string> separated(int argc, const char* const* argv) {
+    std::vector<std::string> arguments;
+    bool options_ended = false;
+    for (int i = 1; i < argc; ++i) {
+      std::string argument = argv[i];
+      options_ended = options_ended || argument == "--";
+      const bool cleared = !options_ended && argument.starts_with("--") && argument.ends_with('=');
+      if (cleared) argument.pop_back();
+      arguments.push_back(std::move(argument));
+      if (cleared) arguments.emplace_back();
+    }
+    std::reverse(arguments.begin(), arguments.end());
+    return arguments;
   }
 
   CLI::App app_;

@@ -45,7 +45,8 @@ class Finder {
     }
     std::error_code error;
     const fs::file_status status = fs::status(source, error);
-    if (!fs::exists(status)) return bad(source, error ? error.message() : "does not exist");
+    if (status.type() == fs::file_type::not_found) return bad(source, "does not exist");
+    if (!fs::status_known(status)) return bad(source, error.message());
     if (fs::is_directory(status)) return add_folder(source);
     if (is_playlist(source)) return add_playlist(source);
     if (!fs::is_regular_file(status)) return bad(source, "not a file");

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <functional>
 #include <iostream>
 #include <optional>
@@ -300,6 +301,8 @@ config::Loaded load_settings(const CommonOptions& options) {
 int run_cli(int argc, const char* const* argv) {
   try {
     log_to_stderr();
+    // `spintag ... | head` is no reason to leave without stopping the private cluster.
+    std::signal(SIGPIPE, SIG_IGN);
     return CommandLine().run(argc, argv);
   } catch (const config::ConfigError& error) {
     return say(error, kUsage);

@@ -12,8 +12,8 @@ namespace spintag::daemon {
 /// error.
 std::string json_text(const nlohmann::ordered_json& value);
 
-/// Times in JSON are to the millisecond.
-inline double round_to_ms(double seconds) { return std::round(seconds * 1000.0) / 1000.0; }
+/// Times in JSON are to the millisecond. Zero has no sign (-0.0 + 0.0 = 0.0).
+inline double round_to_ms(double seconds) { return std::round(seconds * 1000.0) / 1000.0 + 0.0; }
 
 /// For people: "12.3 s", "3:35", "2:03:04".
 std::string duration_text(double seconds);

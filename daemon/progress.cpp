@@ -15,6 +15,7 @@ namespace spintag::daemon {
 namespace {
 
 constexpr std::size_t kBarColumns = 24;
+constexpr double kSecondsBeforeGuess = 1;  // the first files may be the ones that fail at once
 constexpr std::chrono::milliseconds kBetweenDraws{100};
 
 std::size_t terminal_columns() {
@@ -37,7 +38,8 @@ std::string progress_line(const Progress& progress, std::size_t columns) {
     line +=
         ", " + std::to_string(std::llround(progress.audio_s / progress.elapsed_s)) + "x real time";
   }
-  if (progress.done > 0 && progress.done < progress.total) {
+  const bool can_tell = progress.done > 0 && progress.elapsed_s >= kSecondsBeforeGuess;
+  if (can_tell && progress.done < progress.total) {
     line += ", " + duration_text(progress.elapsed_s * (1.0 - share) / share) + " left";
   }
   return fit(line, columns > 1 ? columns - 1 : 1);

@@ -120,7 +120,7 @@ int run_catalog_list(const CommonOptions& common, const CatalogListOptions& opti
       } else {
         print_row(track, as_table);
       }
-      if (++rows == options.limit) throw EnoughRows{};
+      if (++rows == options.limit || !std::cout) throw EnoughRows{};
     });
   } catch (const EnoughRows&) {
   }

@@ -185,6 +185,12 @@ int run_ingest(const CommonOptions& common, const IngestOptions& options) {
   site.open();  // a wrong password or a database of another program ends the run before it begins
   StopOnSignal stop;
   const InputFiles input = find_input_files(options.paths);
+  if (sidecar) {
+    for (const std::size_t line : sidecar->lines_without_file(input.files)) {
+      std::cerr << "spintag: " << to_utf8(options.metadata.string()) << ":" << line
+                << ": is about none of the files\n";
+    }
+  }
   Reporter reporter(options.json, input.files.size() + input.bad.size());
   for (const BadInput& bad : input.bad) {
     FileReport report;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "daemon/csv.h"
 #include "daemon/ingest/identifiers.h"
@@ -147,16 +148,32 @@ void MetadataSidecar::add_row(std::size_t line, const std::string& recording,
   if (!is_name_alone) by_path_.emplace(normal_path(folder / path), row);
 }
 
-bool MetadataSidecar::apply(const std::string& source, db::TrackInfo& info) const {
+const MetadataSidecar::Row* MetadataSidecar::row_of(const std::string& source) const {
   const std::filesystem::path path(source);
   auto found = by_path_.find(normal_path(path));
   if (found == by_path_.end()) {
     found = by_name_.find(path.filename().string());
-    if (found == by_name_.end()) return false;
+    if (found == by_name_.end()) return nullptr;
   }
+  return &rows_[found->second];
+}
+
+std::vector<std::size_t> MetadataSidecar::lines_without_file(
+    const std::vector<std::string>& files) const {
+  std::set<std::size_t> lines;
+  for (const Row& row : rows_) lines.insert(row.line);
+  for (const std::string& file : files) {
+    if (const Row* row = row_of(file)) lines.erase(row->line);
+  }
+  return {lines.begin(), lines.end()};
+}
+
+bool MetadataSidecar::apply(const std::string& source, db::TrackInfo& info) const {
+  const Row* row = row_of(source);
+  if (row == nullptr) return false;
   auto extra = nlohmann::json::parse(info.extra_json, nullptr, false);
   if (!extra.is_object()) extra = nlohmann::json::object();
-  for (const auto& [column, value] : rows_[found->second].values) {
+  for (const auto& [column, value] : row->values) {
     if (std::string* text = text_field(info, column)) {
       *text = value;
     } else if (column == "isrc") {

@@ -36,7 +36,8 @@ class MetadataSidecar {
   /// Applies the row about `source`, if there is one. @return true if there is
   bool apply(const std::string& source, db::TrackInfo& info) const;
 
-  std::size_t size() const { return rows_.size(); }
+  /// Lines of the rows that are about none of these files: a name that was mistyped, most likely.
+  std::vector<std::size_t> lines_without_file(const std::vector<std::string>& files) const;
 
  private:
   struct Row {
@@ -44,6 +45,7 @@ class MetadataSidecar {
     std::map<std::string, std::string> values;  ///< column -> text, the empty ones left out
   };
 
+  const Row* row_of(const std::string& source) const;
   void add_row(std::size_t line, const std::string& recording, const std::filesystem::path& folder,
                std::map<std::string, std::string> values, std::string& faults,
                const std::string& name);

@@ -81,6 +81,12 @@ TEST(MetadataSidecar, HeaderMustSayWhichColumnNamesTheFile) {
   EXPECT_THAT(fault(""), HasSubstr("new.csv:1: no header row"));
 }
 
+TEST(MetadataSidecar, RowsAboutNoFileAreKnownByTheirLine) {
+  const auto sidecar = parse("path,title\na.mp3,A\nmistyped.mp3,B\ncd1/c.mp3,C\n");
+  EXPECT_THAT(sidecar.lines_without_file({"/x/a.mp3", "/music/cd1/c.mp3", "/x/other.mp3"}),
+              ElementsAre(3U));
+}
+
 TEST(MetadataSidecar, MissingFileIsNamed) {
   try {
     MetadataSidecar::read("/nonexistent/new.csv");

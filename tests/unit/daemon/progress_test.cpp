@@ -20,6 +20,7 @@ TEST(Progress, SaysShareRateAndTimeLeft) {
 TEST(Progress, FirstAndLastLineFindNoTimeLeft) {
   EXPECT_THAT(progress_line({0, 100, 0, 0, 0}, 200), Not(HasSubstr("left")));
   EXPECT_THAT(progress_line({100, 100, 0, 600, 10}, 200), Not(HasSubstr("left")));
+  EXPECT_THAT(progress_line({3, 100, 3, 0, 0.1}, 200), Not(HasSubstr("left"))) << "too early";
   EXPECT_THAT(progress_line({0, 0, 0, 0, 0}, 200), HasSubstr("0/0 files"));
 }
 

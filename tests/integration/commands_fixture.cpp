@@ -140,6 +140,10 @@ void PasswordServer::start() {
                   "/log >&2; exit 1"));
 }
 
+void PasswordServer::make_database(const std::string& name) const {
+  shell("PGPASSWORD=right createdb -h " + folder_.path().string() + " -U alice " + name);
+}
+
 void PasswordServer::kill() {
   std::ifstream in(folder_.path() / "data" / "postmaster.pid");
   pid_t postmaster = 0;

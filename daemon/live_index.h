@@ -12,11 +12,12 @@
 
 namespace spintag::daemon {
 
-/// Loads from a snapshot file when a good one is there, else from the store; then follows change_log past its cursor.
-/// refresh() belongs to one thread; current() may be called from any.
+/// Loads from a snapshot file when a good one is there, else from the store; then follows
+/// change_log past its cursor. refresh() belongs to one thread; current() may be called from any.
 class LiveIndex {
  public:
-  /// @param snapshot_file  cache that may be missing, stale or damaged; empty = none. A damaged one is rebuilt.
+  /// @param snapshot_file  cache that may be missing, stale or damaged; empty = none. A damaged one
+  /// is rebuilt.
   LiveIndex(db::Store& store, std::filesystem::path snapshot_file);
 
   /// Applies what changed since the last call. @return number of changed tracks

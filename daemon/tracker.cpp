@@ -137,20 +137,31 @@ bool Tracker::explained(const Alignment& found, double until_s) {
 }
 
 bool Tracker::believed(const Alignment& found) {
-  const bool alone = found.end_s - found.start_s > params_.window_s + 0.5 ||
-                     found.confidence >= params_.sure_confidence;
-  for (Candidate& candidate : candidates_) {
-    if (candidate.best.track_id != found.track_id ||
-        clock_distance(candidate.best, found, found.end_s) > params_.clock_tolerance_s) {
-      continue;
-    }
-    const bool agrees = found.end_s - candidate.first_end_s >= params_.agree_apart_s;
-    candidate.last_end_s = found.end_s;
-    if (found.score >= candidate.best.score) candidate.best = found;
-    return alone || agrees;
+  auto candidate = std::find_if(candidates_.begin(), candidates_.end(), [&](const Candidate& c) {
+    return c.best.track_id == found.track_id &&
+           clock_distance(c.best, found, found.end_s) <= params_.clock_tolerance_s;
+  });
+  if (candidate == candidates_.end()) {
+    candidate = candidates_.insert(candidates_.end(), {found, found.end_s, found.end_s, 0, false});
   }
-  candidates_.push_back({found, found.end_s, found.end_s});
-  return alone;
+  candidate->last_end_s = found.end_s;
+  ++candidate->windows;
+  if (found.score >= candidate->best.score) candidate->best = found;
+  if (found.score >= (is_long(found) ? params_.strong_long_score : params_.strong_score)) {
+    candidate->strong = true;
+  }
+  return enough(*candidate, found);
+}
+
+bool Tracker::is_long(const Alignment& found) const {
+  return found.end_s - found.start_s > params_.window_s + 0.5;
+}
+
+bool Tracker::enough(const Candidate& candidate, const Alignment& found) const {
+  if (found.score >= (is_long(found) ? params_.strong_long_score : params_.sure_score)) return true;
+  const double apart_s = found.end_s - candidate.first_end_s;
+  if (candidate.strong) return apart_s >= params_.agree_apart_s;
+  return candidate.windows >= params_.weak_windows && apart_s >= params_.weak_apart_s;
 }
 
 void Tracker::admit(Recognition& recognition, const Alignment& found, double heard_from_s,

@@ -46,6 +46,17 @@ TEST_F(TrackerTest, OneShortWindowIsNotBelieved) {
   EXPECT_TRUE(of(What::started).empty());
 }
 
+TEST_F(TrackerTest, WeakWindowsMustGoOnToBeBelieved) {
+  stream_.airings = {{7, 20, 25, 30, 0.4}};
+  play(60);
+  EXPECT_TRUE(of(What::started).empty());
+  stream_.airings.push_back({8, 70, 150, 30, 0.4});
+  play(90);
+  ASSERT_EQ(of(What::started).size(), 1U);
+  EXPECT_EQ(of(What::started)[0].spin.track_id, 8);
+  EXPECT_NEAR(of(What::started)[0].spin.start_s, 70, 0.5);
+}
+
 TEST_F(TrackerTest, APlayBeginsAndEndsWhereItsSoundDoes) {
   stream_.airings = {{7, 20, 100, 0}};
   play(160);

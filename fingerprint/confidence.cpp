@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace spintag::fingerprint {
 namespace {
@@ -43,7 +44,8 @@ double confidence_of(const Verdict& verdict, double window_s) noexcept {
   const double lacking = share_asked(verdict.masking_db) - verdict.found_share;
   const double score =
       std::max(0.0, verdict.score) * std::clamp(1.0 - lacking / kShareRamp, 0.0, 1.0);
-  return -std::expm1(-std::log(10.0) * kNinesAtBar * score / bar(window_s));
+  constexpr double kLargest = 1 - std::numeric_limits<double>::epsilon() / 2;  // nothing is certain
+  return std::min(-std::expm1(-std::log(10.0) * kNinesAtBar * score / bar(window_s)), kLargest);
 }
 
 }  // namespace spintag::fingerprint

@@ -24,6 +24,9 @@ constexpr double kOffsetStep = 0.020;  ///< of settle_offset()
 constexpr int kOffsetReach = 2;        ///< steps to each side
 constexpr double kTempoReach = 0.012;  ///< relative
 constexpr double kPitchReach = 0.007;
+/// Seconds squared: (error of a peak, 5 ms / spread of tempo around its hypothesis, 0.3 %)^2. A
+/// clip of two seconds says little about tempo; one of five is hardly held back.
+constexpr double kTempoPrior = 2.8;
 constexpr double kNullRadiusU = 2.0;  ///< neighbourhood in which the null model counts query peaks
 constexpr double kNullRadiusS = 0.050;
 constexpr std::size_t kEnoughForMasking = 30;  ///< peaks found; a median over fewer says little
@@ -83,8 +86,8 @@ void collect(const QueryView& query, std::span<const ReferencePoint> reference, 
   }
 }
 
-/// Weighted least squares of t_ref = offset + tempo * t_query, and the weighted mean of ln(f_query
-/// / f_ref).
+/// Weighted least squares of t_ref = offset + tempo * t_query with a normal prior on tempo, and the
+/// weighted mean of ln(f_query / f_ref).
 void refit(std::span<const Pair> pairs, const Fit& begin, Fit& fit) {
   constexpr std::size_t kFewest = 4;
   if (pairs.size() < kFewest) return;
@@ -106,10 +109,9 @@ void refit(std::span<const Pair> pairs, const Fit& begin, Fit& fit) {
   for (const Pair& pair : pairs) {
     const double dq = pair.query_s - mean_q;
     qq += pair.weight * dq * dq;
-    qr += pair.weight * dq * (pair.reference_s - mean_r);
+    qr += pair.weight * dq * (pair.reference_s - mean_r - begin.tempo * dq);
   }
-  const double slope =
-      qq > 0.1 * weight ? qr / qq : fit.tempo;  // under 0.3 s of spread says nothing about tempo
+  const double slope = begin.tempo + qr / (qq + kTempoPrior);
   fit.tempo = std::clamp(slope, begin.tempo * (1 - kTempoReach), begin.tempo * (1 + kTempoReach));
   fit.offset_s = mean_r - fit.tempo * mean_q;
   fit.pitch = std::clamp(std::exp(ln_pitch / weight), begin.pitch * (1 - kPitchReach),

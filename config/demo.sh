@@ -66,4 +66,4 @@ if [[ ! -f $root/build/release/CMakeCache.txt ]]; then
   (cd "$root" && cmake --preset release -DBUILD_TESTING=OFF)
 fi
 cmake --build "$root/build/release" --target spintag
-exec "$root/build/release/spintag" demo --music "$folder" ${pass[@]+"${pass[@]}"}
+exec "$root/build/release/daemon/spintag" demo --music "$folder" ${pass[@]+"${pass[@]}"}

@@ -13,8 +13,8 @@ namespace {
 using fingerprint::Alignment;
 using fingerprint::BroadcastProfile;
 
-// A play counts as heard in a second when its last evidence is not older than a window and a bit.
-constexpr double kMatchedMemory_s = 6;
+// Following looks once a tick: a play that was not held for longer is not heard now.
+constexpr double kMatchedMemory_s = 1.5;
 
 }  // namespace
 

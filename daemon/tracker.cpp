@@ -174,7 +174,7 @@ void Tracker::admit(Recognition& recognition, const Alignment& found, double hea
   if (heard_s(evidence) < params_.min_heard_s) return;
   double start_s = std::min(std::max(extent.start_s, from_s), core.start_s);
   if (continues_running(found, recognition, start_s, until_s, events) ||
-      continues_past(found, recognition, extent.end_s, until_s, events) ||
+      continues_past(found, recognition, {start_s, extent.end_s}, until_s, events) ||
       shares_audio(found, start_s, until_s)) {
     return;
   }
@@ -215,20 +215,23 @@ bool Tracker::is_replay(Recognition& recognition, const Spin& before, const Alig
   return at_head && was_over;
 }
 
-bool Tracker::continues_past(const Alignment& found, Recognition& recognition, double heard_until_s,
+// It ended too early, or is open from before a restart: its clock went on, or it jumped to another
+// place of itself.
+bool Tracker::continues_past(const Alignment& found, Recognition& recognition, const Extent& heard,
                              double until_s, std::vector<SpinEvent>& events) {
   for (std::size_t i = 0; i < past_.size(); ++i) {
     Past& past = past_[i];
+    if (past.spin.track_id != found.track_id) continue;
     const bool was_away = grace_from_s_ >= past.spin.end_s;
     const double slack_s =
         was_away ? std::max(past.slack_s, params_.reconnect_slack_s) : past.slack_s;
-    const bool goes_on = past.spin.track_id == found.track_id &&
-                         clock_distance(found, past.clock, until_s) <= slack_s;
-    if (!goes_on) continue;
+    const bool jumped = heard.start_s - past.spin.end_s < params_.jump_within_s &&
+                        found.track_time(heard.start_s) >= params_.replay_head_s;
+    if (!jumped && clock_distance(found, past.clock, until_s) > slack_s) continue;
     // A window that still reaches back into what has ended says nothing new.
     const double duration_s = recognition.duration_s(found.track_id);
     const bool is_over = duration_s > 0 && found.track_time(until_s) > duration_s;
-    if (!past.open && (is_over || heard_until_s < past.spin.end_s + params_.reopen_more_s)) {
+    if (!past.open && (is_over || heard.end_s < past.spin.end_s + params_.reopen_more_s)) {
       return true;
     }
     OnAir play;

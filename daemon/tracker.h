@@ -73,6 +73,7 @@ struct TrackerParams {
   double reopen_slack_s = 1;      ///< how far its clock may be off then ...
   double reopen_more_s = 2;       ///< and it must have been heard so much longer
   double reconnect_slack_s = 15;  ///< ... or when the stream was away meanwhile (a server bursts)
+  double jump_within_s = 60;      ///< after its end it may go on at another place of itself
   double replay_head_s = 10;      ///< begins again within so much of its start ...
   double replay_tail_s = 20;      ///< ... after so little was left of it: a second play
 };
@@ -177,7 +178,8 @@ class Tracker {
   bool continues_running(const fingerprint::Alignment& found, Recognition& recognition,
                          double start_s, double until_s, std::vector<SpinEvent>& events);
   bool continues_past(const fingerprint::Alignment& found, Recognition& recognition,
-                      double heard_until_s, double until_s, std::vector<SpinEvent>& events);
+                      const fingerprint::Extent& heard, double until_s,
+                      std::vector<SpinEvent>& events);
   bool shares_audio(const fingerprint::Alignment& found, double start_s, double until_s) const;
   bool rename_running(const fingerprint::Alignment& found, double start_s, double until_s,
                       std::vector<SpinEvent>& events);

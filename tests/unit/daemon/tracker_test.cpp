@@ -152,6 +152,14 @@ TEST_F(TrackerTest, ASongThatComesBackOnItsOwnClockIsCorrectedNotDoubled) {
   EXPECT_EQ(of(What::corrected)[0].spin.spin_id, of(What::started)[0].spin.spin_id);
 }
 
+TEST_F(TrackerTest, AJumpAfterALongTalkIsTheSamePlay) {
+  stream_.airings = {{7, 20, 60, 0}, {7, 100, 160, 120}};
+  play(220);
+  EXPECT_EQ(of(What::started).size(), 1U);
+  ASSERT_EQ(of(What::corrected).size(), 1U);
+  EXPECT_NEAR(of(What::corrected)[0].spin.end_s, 160, 0.5);
+}
+
 TEST_F(TrackerTest, SharedFirstSecondsAreRenamedWhenTheRestTellsTheTracksApart) {
   // Both sound alike until 40 s; only track 8 goes on.
   stream_.airings = {{7, 20, 40, 0, 1.2}, {8, 20, 150, 0}};

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -242,6 +243,36 @@ TEST_F(DaemonTest, ADatabaseThatCannotBeReachedIsStatusThree) {
   const Finished finished = house_->run({"run", "--config", file.string(), "--database", url});
   EXPECT_EQ(finished.status, 3) << finished.err;
   EXPECT_THAT(finished.err, ::testing::Not(HasSubstr("wrong@")));
+}
+
+TEST_F(DaemonTest, ItTellsSystemdWhenItIsReadyAliveAndStopping) {
+  const int supervisor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = (house_->path() / "notify").string();
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(supervisor, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  std::string heard;
+  const auto hears = [&](const std::string& line) {
+    char message[256];
+    for (ssize_t size; (size = ::recv(supervisor, message, sizeof message, 0)) > 0;) {
+      heard += std::string(message, static_cast<std::size_t>(size)) + "\n";
+    }
+    return heard.find(line) != std::string::npos;
+  };
+  const auto file = house_->path() / "notify.toml";
+  std::ofstream(file) << "[web]\nlisten = \"\"\n" << station("any", radio_->url("nothing-here"));
+  Environment environment = house_->environment();
+  environment["NOTIFY_SOCKET"] = path;
+  environment["WATCHDOG_USEC"] = "4000000";
+  Child daemon({SPINTAG_PROGRAM, "run", "--config", file.string()}, environment);
+  EXPECT_TRUE(eventually([&] { return hears("READY=1"); }, 20s)) << heard;
+  heard.clear();
+  EXPECT_TRUE(eventually([&] { return hears("WATCHDOG=1"); }, 5s)) << heard;
+  EXPECT_EQ(heard.find("STOPPING=1"), std::string::npos);
+  stop(daemon);
+  EXPECT_TRUE(hears("STOPPING=1")) << heard;
+  ::close(supervisor);
 }
 
 TEST_F(DaemonTest, ASecondDaemonOnTheSameStateIsRefused) {

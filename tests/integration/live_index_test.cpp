@@ -1,0 +1,147 @@
+// tests/integration/live_index_test.cpp - the index follows a real store, with and without its
+// snapshot.
+#include "daemon/live_index.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "fingerprint/profile.h"
+#include "fingerprint/reference.h"
+#include "tests/integration/commands_fixture.h"
+
+namespace spintag::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LiveIndexTest : public ::testing::Test {
+ protected:
+  LiveIndexTest() : store_(make_database()) {}
+
+  static std::string make_database() {
+    static int number = 0;
+    const std::string name = "live_index_" + std::to_string(number++);
+    test::shared_server().make_database(name);
+    return test::shared_server().url("right", name);
+  }
+
+  static fingerprint::PackedPeaks print_of(unsigned seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<float> hz(300, 4500);
+    std::vector<fingerprint::Peak> peaks;
+    for (int i = 0; i < 400; ++i) peaks.push_back({0.1 * i, hz(random), 20});
+    return fingerprint::make_reference(peaks);
+  }
+
+  static std::int64_t put(db::Store& store, unsigned seed) {
+    const auto packed = print_of(seed);
+    db::NewTrack track;
+    track.info.title = "song " + std::to_string(seed);
+    track.source = "/music/" + std::to_string(seed) + ".ogg";
+    track.content_hash = "hash-" + std::to_string(seed);
+    track.duration_s = 40;
+    track.landmarks = 100;
+    track.profile = std::string(fingerprint::BroadcastProfile::name);
+    track.profile_version = fingerprint::BroadcastProfile::version;
+    track.packed = packed;
+    return store.put_track(track).track_id;
+  }
+
+  fs::path snapshot() const { return folder_.path() / "index.snapshot"; }
+
+  test::ScratchFolder folder_{"live-index"};
+  db::Store store_;
+};
+
+TEST_F(LiveIndexTest, HoldsWhatTheStoreHoldsAndFollowsEveryChange) {
+  const auto first = put(store_, 1);
+  LiveIndex index(store_, {});
+  EXPECT_TRUE(index.current()->contains(first));
+  EXPECT_EQ(index.refresh(store_), 0U);
+
+  const auto before = index.current();
+  const auto second = put(store_, 2);
+  EXPECT_EQ(index.refresh(store_), 1U);
+  EXPECT_TRUE(index.current()->contains(second));
+  EXPECT_FALSE(before->contains(second)) << "who holds an index keeps it as it is";
+
+  db::TrackInfo info;
+  info.title = "another title";
+  ASSERT_TRUE(store_.edit_track(first, info));
+  index.refresh(store_);
+  EXPECT_NE(index.current()->metadata(first).find("another title"), std::string_view::npos);
+
+  ASSERT_TRUE(store_.remove_track(second));
+  index.refresh(store_);
+  EXPECT_FALSE(index.current()->contains(second));
+  EXPECT_EQ(index.current()->track_count(), 1U);
+}
+
+TEST_F(LiveIndexTest, AddedAndRemovedBetweenTwoLooksIsNotThere) {
+  put(store_, 1);
+  LiveIndex index(store_, {});
+  store_.remove_track(put(store_, 2));
+  index.refresh(store_);
+  EXPECT_EQ(index.current()->track_count(), 1U);
+}
+
+TEST_F(LiveIndexTest, ASnapshotIsCaughtUpWithTheStore) {
+  put(store_, 1);
+  {
+    LiveIndex index(store_, snapshot());
+    index.save_if_worthwhile();
+  }
+  ASSERT_TRUE(fs::exists(snapshot()));
+  const auto second = put(store_, 2);
+  LiveIndex index(store_, snapshot());
+  EXPECT_EQ(index.current()->track_count(), 2U);
+  EXPECT_TRUE(index.current()->contains(second));
+  EXPECT_NE(index.current()->metadata(second).find("song 2"), std::string_view::npos);
+}
+
+TEST_F(LiveIndexTest, ADamagedSnapshotIsRebuilt) {
+  const auto first = put(store_, 1);
+  std::ofstream(snapshot()) << "not a snapshot";
+  LiveIndex index(store_, snapshot());
+  EXPECT_TRUE(index.current()->contains(first));
+  index.save_if_worthwhile();
+  EXPECT_NO_THROW(fingerprint::Index::load(snapshot()));
+}
+
+TEST_F(LiveIndexTest, ASnapshotOfAnotherDatabaseIsRebuilt) {
+  {
+    db::Store other(make_database());
+    for (unsigned seed = 10; seed < 15; ++seed) put(other, seed);
+    LiveIndex index(other, snapshot());
+    index.save_if_worthwhile();
+  }
+  const auto only = put(store_, 1);
+  LiveIndex index(store_, snapshot());
+  EXPECT_EQ(index.current()->track_count(), 1U);
+  EXPECT_TRUE(index.current()->contains(only));
+}
+
+TEST_F(LiveIndexTest, ItIsNotSavedAgainForAFewTracks) {
+  put(store_, 1);
+  LiveIndex index(store_, snapshot());
+  index.save_if_worthwhile();
+  const auto saved = fs::last_write_time(snapshot());
+  fs::last_write_time(snapshot(), saved - std::chrono::hours(1));
+  put(store_, 2);
+  index.refresh(store_);
+  index.save_if_worthwhile();
+  EXPECT_EQ(fs::last_write_time(snapshot()), saved - std::chrono::hours(1));
+  for (unsigned seed = 10; seed < 40; ++seed) put(store_, seed);
+  index.refresh(store_);
+  index.save_if_worthwhile();
+  EXPECT_GT(fs::last_write_time(snapshot()), saved - std::chrono::hours(1));
+}
+
+}  // namespace
+}  // namespace spintag::daemon

@@ -31,12 +31,15 @@ std::ptrdiff_t masked_steps(std::span<const Evidence> evidence, std::ptrdiff_t e
   const auto most = static_cast<std::ptrdiff_t>(params.bridge_s / kEvidenceStep);
   double sum = 0;
   double best = 0;
+  double silent_s = 0;  // in which the track has no peak to be found
   std::ptrdiff_t best_steps = 0;
   for (std::ptrdiff_t steps = 1; steps <= most; ++steps) {
     const std::ptrdiff_t at = edge + direction * steps;
     if (at < 0 || at >= size) break;
-    sum += masked_gain(evidence[static_cast<std::size_t>(at)], params);
-    const bool border = at == 0 || at == size - 1;
+    const Evidence& step = evidence[static_cast<std::size_t>(at)];
+    sum += masked_gain(step, params);
+    if (step.expected == 0) silent_s += kEvidenceStep;
+    const bool border = (at == 0 || at == size - 1) && silent_s <= params.silent_border_s;
     const double worth = border ? sum + bonus_at_border : sum;
     if (worth > best) {
       best = worth;

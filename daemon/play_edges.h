@@ -18,6 +18,9 @@ struct PlayEdgeParams {
   double absent_share = 0.004;  ///< of a song's peaks are "found" when it is not on, beside chance
   /// Most plays begin with the beginning of the song: worth so much evidence (nats).
   double whole_song_prior = 1.5;
+  /// ... unless the track says nothing for longer there: silence in the track agrees with any
+  /// silence in the stream, and a play begins and ends where it can be heard.
+  double silent_border_s = 4;
 };
 
 /// @param evidence  along `known`, contiguous; the first step may begin where the track begins

@@ -73,6 +73,12 @@ TEST(PlayEdges, AShortSilentBeginningBelongsToTheSong) {
   EXPECT_DOUBLE_EQ(find_play_edges(evidence, core(10, 11), false, false, {}).start_s, 1);
 }
 
+TEST(PlayEdges, ALongSilenceInTheTrackDoesNotClaimSilenceOnAir) {
+  auto evidence = evidence_of(joined({{20, 0}, {40, 5}}));
+  for (std::size_t i = 0; i < 20; ++i) evidence[i].expected = 0;
+  EXPECT_DOUBLE_EQ(find_play_edges(evidence, core(15, 16), true, false, {}).start_s, 10);
+}
+
 TEST(PlayEdges, ASilentEndBelongsToTheSongWhenItIsTheTracksOwn) {
   auto evidence = evidence_of(joined({{40, 5}, {6, 0}}));
   for (std::size_t i = 40; i < 46; ++i) evidence[i].expected = 0;

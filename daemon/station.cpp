@@ -23,6 +23,13 @@ constexpr std::size_t kPlaysKept = 50;  // more than can be reopened
 
 double seconds(std::chrono::microseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 
+// A play is as long as its samples say, wherever the wall clock's anchor has moved meanwhile.
+db::TimePoint end_of(const db::Play& play, const Spin& spin) {
+  const double length_s = std::max(0.0, spin.end_s - spin.start_s);
+  return play.started_at +
+         std::chrono::microseconds(static_cast<std::int64_t>(std::llround(length_s * 1e6)));
+}
+
 }  // namespace
 
 Station::Station(config::Station settings, StationContext context,
@@ -245,7 +252,7 @@ void Station::handle_spin(const SpinEvent& event) {
     case SpinEvent::What::corrected:
       entry.what = event.what == SpinEvent::What::ended ? LogEntry::What::play_ended
                                                         : LogEntry::What::play_corrected;
-      play.ended_at = std::max(play.started_at, clock_.utc(event.spin.end_s));
+      play.ended_at = end_of(play, event.spin);
       play.score = std::max(play.score, event.spin.score);
       play.confidence = std::max(play.confidence, event.spin.confidence);
   }
@@ -325,7 +332,8 @@ void Station::report() {
   if (now - last_heartbeat_ < params_.heartbeat) return;
   last_heartbeat_ = now;
   for (const Spin& spin : listener_.on_air()) {
-    context_.log.heard(plays_[spin.spin_id], clock_.utc(spin.end_s));
+    const db::Play& play = plays_[spin.spin_id];
+    context_.log.heard(play, end_of(play, spin));
   }
 }
 

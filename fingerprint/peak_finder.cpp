@@ -28,12 +28,13 @@ SPINTAG_CLONES void add_row(const float* row, std::int32_t sign, std::int32_t* s
   }
 }
 
-/// white[i] = row[i] - mean over +-whiten_bins, from prefix[i] = sum of the columns before i.
-SPINTAG_CLONES void subtract_mean(const float* row, const std::int32_t* prefix, float per_step,
+/// white[i] = row[i] - mean over +-whiten_bins, from prefix[i] = sum of the columns before i. In
+/// silence that sum passes 2^31: it is kept modulo 2^32, where the difference of two is exact.
+SPINTAG_CLONES void subtract_mean(const float* row, const std::uint32_t* prefix, float per_step,
                                   float* white) {
   for (int i = kFirstWhite; i < kLastWhite; ++i) {
-    const std::int32_t sum =
-        prefix[i + Profile::whiten_bins + 1] - prefix[i - Profile::whiten_bins];
+    const auto sum = static_cast<std::int32_t>(prefix[i + Profile::whiten_bins + 1] -
+                                               prefix[i - Profile::whiten_bins]);
     white[i] = row[i] - static_cast<float>(sum) * per_step;
   }
 }
@@ -106,10 +107,10 @@ void PeakFinder::whiten_next(std::vector<Peak>& peaks) {
   for (; oldest_summed_ < frame - Profile::whiten_frames; ++oldest_summed_) {
     add_row(level_row(oldest_summed_), -1, column_sums_.data());
   }
-  std::int32_t running = 0;
+  std::uint32_t running = 0;
   for (int i = 0; i < kBins; ++i) {
     prefix_[static_cast<std::size_t>(i)] = running;
-    running += column_sums_[static_cast<std::size_t>(i)];
+    running += static_cast<std::uint32_t>(column_sums_[static_cast<std::size_t>(i)]);
   }
   prefix_[kBins] = running;
   const auto cells =

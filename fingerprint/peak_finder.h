@@ -70,7 +70,7 @@ class PeakFinder {
 
   std::vector<float> levels_;              ///< ring [kLevelRows, kStride], dB
   std::vector<std::int32_t> column_sums_;  ///< of the rows inside the whitening window, 1/256 dB
-  std::vector<std::int32_t> prefix_;       ///< running sum of column_sums_ along the bins
+  std::vector<std::uint32_t> prefix_;      ///< running sum of column_sums_ along the bins
   std::vector<float> white_;               ///< ring [kWhiteRows, kStride]: salience, dB
   std::vector<float> highest_;             ///< ring: salience maximum over +-box_bins
   std::vector<float> candidates_;          ///< scratch row

@@ -50,7 +50,9 @@ struct TrackerParams {
   std::size_t weak_windows = 4;     ///< without a strong one: so many must agree ...
   double weak_apart_s = 5;          ///< ... over so long
   double min_heard_s = 2.5;         ///< in which the track stands out; less is a few shared notes
-  double min_share = 0.30;          ///< of the track's peaks must stand in the stream
+  /// Share of the track's peaks that must stand in the stream: processed radio keeps 0.7 and more,
+  /// music that only shares its samples with a track rarely reaches 0.45.
+  double min_share = 0.45;
 
   // Following.
   double hold_score = 12;      ///< evidence (decades) that keeps a song on air without searching

@@ -102,7 +102,7 @@ class ScriptedStream final : public Recognition {
     alignment.end_s = end_s;
     alignment.track_start_s = airing.clock_at(start_s);
     alignment.score = kPointsPerSecond * airing.strength * clear_s;
-    alignment.found_share = 0.9 * airing.strength * clear_s / (end_s - start_s);
+    alignment.found_share = (0.5 + 0.4 * airing.strength) * clear_s / (end_s - start_s);
     alignment.confidence = 0.9999;
     return alignment;
   }

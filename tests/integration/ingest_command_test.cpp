@@ -200,6 +200,13 @@ TEST_F(IngestCommand, TruncatedMp3IsTakenAsFarAsItGoes) {
   EXPECT_THAT(run.err, HasSubstr(mp3.string() + ": cut short"));
 }
 
+// AddressSanitizer keeps freed memory aside and pads the rest.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kMemoryIsTheProgramsOwn = false;
+#else
+constexpr bool kMemoryIsTheProgramsOwn = true;
+#endif
+
 TEST_F(IngestCommand, TwoHourFileNeedsLittleMemory) {
   const fs::path folder = fresh("x").parent_path();
   write_song(folder / "minute.wav", 820, 60);
@@ -211,7 +218,9 @@ TEST_F(IngestCommand, TwoHourFileNeedsLittleMemory) {
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_NEAR(events(run, "ingested").at(0)["duration_s"].get<double>(), 7200, 20);
   // Its samples alone, as floats at 11,025 Hz, would be 310 MiB.
-  EXPECT_LT(run.peak_kib, 160 * 1024);
+  if (kMemoryIsTheProgramsOwn) {
+    EXPECT_LT(run.peak_kib, 160 * 1024);
+  }
   EXPECT_EQ(
       house_->run({"catalog", "remove", events(run, "ingested").at(0)["track_id"].dump()}).status,
       0);

@@ -48,4 +48,16 @@ double confidence_of(const Verdict& verdict, double window_s) noexcept {
   return std::min(-std::expm1(-std::log(10.0) * kNinesAtBar * score / bar(window_s)), kLargest);
 }
 
+Alignment to_alignment(TrackId track_id, const Verdict& verdict, double start_s, double end_s) {
+  return {.track_id = track_id,
+          .start_s = start_s,
+          .end_s = end_s,
+          .track_start_s = verdict.fit.offset_s,
+          .tempo = verdict.fit.tempo,
+          .pitch = verdict.fit.pitch,
+          .score = verdict.score,
+          .confidence = confidence_of(verdict, end_s - start_s),
+          .found_share = verdict.found_share};
+}
+
 }  // namespace spintag::fingerprint

@@ -136,15 +136,7 @@ std::optional<Alignment> Matcher::follow(const Index& index, std::span<const Pea
   const auto reference = reference_points(packed, expected, end_s - start_s);
   const Verdict verdict = verify(view, reference, expected);
   if (verdict.expected == 0) return std::nullopt;
-  return Alignment{.track_id = known.track_id,
-                   .start_s = start_s,
-                   .end_s = end_s,
-                   .track_start_s = verdict.fit.offset_s,
-                   .tempo = verdict.fit.tempo,
-                   .pitch = verdict.fit.pitch,
-                   .score = verdict.score,
-                   .confidence = confidence_of(verdict, end_s - start_s),
-                   .found_share = verdict.found_share};
+  return to_alignment(known.track_id, verdict, start_s, end_s);
 }
 
 std::vector<Evidence> Matcher::trace(const Index& index, std::span<const Peak> peaks,

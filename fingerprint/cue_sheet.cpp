@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace spintag::fingerprint {
 namespace {
@@ -13,7 +14,8 @@ constexpr double kWindow = 10.0;
 constexpr double kHop = 5.0;
 constexpr double kSameClock =
     0.25;  ///< seconds that two windows of one stretch may disagree on the track's time
-constexpr double kBridge = 15.0;  ///< talk-over or drop-out within one stretch
+constexpr double kEchoOverlap = 0.5;  ///< of the shorter stretch
+constexpr double kBridge = 15.0;      ///< talk-over or drop-out within one stretch
 
 /// True when `next` goes on where `stretch` runs.
 bool continues(const Alignment& stretch, const Alignment& next) {
@@ -66,6 +68,24 @@ void move_to(Alignment& alignment, const Extent& extent) {
   alignment.end_s = extent.end_s;
 }
 
+/// A passage that a song repeats also matches elsewhere in it: of two stretches of one track that
+/// are heard at one time, the longer is the play and the other its echo.
+void drop_echoes(std::vector<Alignment>& stretches) {
+  const auto length = [](const Alignment& a) { return a.end_s - a.start_s; };
+  std::stable_sort(stretches.begin(), stretches.end(),
+                   [&](const Alignment& a, const Alignment& b) { return length(a) > length(b); });
+  std::vector<Alignment> kept;
+  for (const Alignment& stretch : stretches) {
+    const bool echo = std::any_of(kept.begin(), kept.end(), [&](const Alignment& longer) {
+      const double overlap =
+          std::min(longer.end_s, stretch.end_s) - std::max(longer.start_s, stretch.start_s);
+      return longer.track_id == stretch.track_id && overlap > kEchoOverlap * length(stretch);
+    });
+    if (!echo) kept.push_back(stretch);
+  }
+  stretches = std::move(kept);
+}
+
 }  // namespace
 
 std::vector<Alignment> make_cue_sheet(Matcher& matcher, const Index& index,
@@ -81,6 +101,7 @@ std::vector<Alignment> make_cue_sheet(Matcher& matcher, const Index& index,
     extent.end_s = std::min(extent.end_s, duration_s);
     move_to(stretch, extent);
   }
+  drop_echoes(stretches);
   std::stable_sort(stretches.begin(), stretches.end(), [](const Alignment& a, const Alignment& b) {
     return a.start_s != b.start_s ? a.start_s < b.start_s : a.track_id < b.track_id;
   });

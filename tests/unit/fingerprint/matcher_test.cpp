@@ -254,6 +254,23 @@ TEST(CueSheet, SameSongTwiceIsTwoStretches) {
   EXPECT_NEAR(sheet[1].start_s, 25, 0.8);
 }
 
+TEST(CueSheet, RepeatedPassageIsNoSecondStretch) {
+  std::vector<float> song = make_music(990, 15);  // A B A C
+  const std::vector<float> passage = song;
+  append(song, make_music(991, 15));
+  append(song, passage);
+  append(song, make_music(992, 15));
+  const auto peaks = peaks_of(song);
+  const PackedPeaks print = make_reference(peaks);
+  const auto index = Index::build(std::vector<IndexTrack>{{5, 60, print, ""}});
+  Matcher matcher;
+  const auto sheet = make_cue_sheet(matcher, *index, peaks, 60);
+  ASSERT_EQ(sheet.size(), 1U);
+  EXPECT_NEAR(sheet[0].start_s, 0, 1.1);
+  EXPECT_NEAR(sheet[0].end_s, 60, 1.1);
+  EXPECT_NEAR(sheet[0].track_start_s - sheet[0].start_s, 0, 0.01);
+}
+
 TEST(CueSheet, ShortClipIsOneWindow) {
   const auto peaks = peaks_of(excerpt(Songs::get().audio[3], 10, 6));
   Matcher matcher;

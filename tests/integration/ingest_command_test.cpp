@@ -207,12 +207,6 @@ constexpr bool kMemoryIsTheProgramsOwn = false;
 constexpr bool kMemoryIsTheProgramsOwn = true;
 #endif
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr long kMostMemoryKib = (160 + 512) * 1024;  // freed memory lies in quarantine, 256 MiB of it
-#else
-constexpr long kMostMemoryKib = 160 * 1024;
-#endif
-
 TEST_F(IngestCommand, TwoHourFileNeedsLittleMemory) {
   const fs::path folder = fresh("x").parent_path();
   write_song(folder / "minute.wav", 820, 60);

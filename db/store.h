@@ -14,7 +14,8 @@
 
 namespace spintag::db {
 
-/// The store refused or failed. `kind()` tells a caller whether to retry, to stop or to blame the input.
+/// The store refused or failed. `kind()` tells a caller whether to retry, to stop or to blame the
+/// input.
 class StoreError : public std::runtime_error {
  public:
   enum class Kind {
@@ -64,7 +65,7 @@ struct NewTrack {
   std::int64_t source_mtime_ns = 0;
   double duration_s = 0;
   std::int64_t landmarks = 0;
-  std::string profile;              ///< "broadcast"
+  std::string profile;  ///< "broadcast"
   int profile_version = 0;
   std::span<const std::byte> packed;
 };
@@ -101,9 +102,10 @@ struct Play {
   double speed = 1;
   double pitch = 1;
   std::string method = "landmark";
-  std::string stream_title;         ///< the encoder's hint when it began
-  double time_accuracy_s = 0;       ///< of started_at and ended_at
-  std::string track_json = "{}";    ///< the track as it was when it played, so that a removed track keeps its log
+  std::string stream_title;    ///< the encoder's hint when it began
+  double time_accuracy_s = 0;  ///< of started_at and ended_at
+  std::string track_json =
+      "{}";  ///< the track as it was when it played, so that a removed track keeps its log
 };
 
 /// Unmatched time of a station: silence, speech, music (unknown) or lost.
@@ -115,15 +117,16 @@ struct Segment {
   std::optional<TimePoint> ended_at;
 };
 
-/// One event for one sink. `state` events are perishable, `log` events are not (delivered in order for each station).
+/// One event for one sink. `state` events are perishable, `log` events are not (delivered in order
+/// for each station).
 struct OutboxEvent {
   std::int64_t outbox_id = 0;
-  std::string event_id;   ///< webhook-id, the same on every retry
+  std::string event_id;  ///< webhook-id, the same on every retry
   std::string station;
   std::string sink;
-  std::string type;       ///< track.started, ...
+  std::string type;  ///< track.started, ...
   bool is_log = false;
-  std::string body;       ///< JSON text as it is sent and signed
+  std::string body;  ///< JSON text as it is sent and signed
   TimePoint created_at{};
   int attempts = 0;
 };
@@ -144,13 +147,14 @@ struct PlayFilter {
 
 struct Sizes {
   std::int64_t tracks = 0;
-  std::int64_t total_bytes = 0;      ///< all tables and indexes that grow with the catalogue
+  std::int64_t total_bytes = 0;  ///< all tables and indexes that grow with the catalogue
   std::int64_t fingerprint_bytes = 0;
 };
 
-/// One connection. Single-threaded: one Store per worker. A call that loses the connection throws StoreError(unreachable)
-/// and leaves nothing half done; the next call connects again, and so does a call that finds the connection gone.
-/// Text may hold any bytes: those that are not UTF-8, and NUL, become U+FFFD. `source` comes back as it was, byte for byte.
+/// One connection. Single-threaded: one Store per worker. A call that loses the connection throws
+/// StoreError(unreachable) and leaves nothing half done; the next call connects again, and so does
+/// a call that finds the connection gone. Text may hold any bytes: those that are not UTF-8, and
+/// NUL, become U+FFFD. `source` comes back as it was, byte for byte.
 class Store {
  public:
   /// Connects and brings the schema up to date (numbered migrations under an advisory lock).
@@ -161,9 +165,9 @@ class Store {
   Store& operator=(Store&&) noexcept;
 
   // --- catalogue
-  /// One transaction: track, fingerprint, change_log. Idempotent by content_hash, also between processes; the same source
-  /// with other content replaces that track's audio and tags and keeps its id. Known content without a fingerprint of this
-  /// profile and version gets it (`replaced`).
+  /// One transaction: track, fingerprint, change_log. Idempotent by content_hash, also between
+  /// processes; the same source with other content replaces that track's audio and tags and keeps
+  /// its id. Known content without a fingerprint of this profile and version gets it (`replaced`).
   PutResult put_track(const NewTrack& track);
   std::optional<Track> find_track(std::int64_t track_id);
   std::optional<Track> find_by_hash(const std::string& content_hash);
@@ -175,22 +179,29 @@ class Store {
   bool remove_track(std::int64_t track_id);
 
   // --- fingerprints and changes
-  /// Streams every fingerprint of a profile (COPY), in no order, in constant memory; `visit` must not use this store.
-  /// Call inside with_snapshot() to pair it with newest_change().
-  void for_each_fingerprint(const std::string& profile, int version, const std::function<void(Fingerprint&&)>& visit);
-  std::vector<Fingerprint> fingerprints(const std::string& profile, int version, std::span<const std::int64_t> track_ids);
-  /// Runs `body` in one repeatable-read transaction, so that what it reads belongs together. Changes in it are refused.
+  /// Streams every fingerprint of a profile (COPY), in no order, in constant memory; `visit` must
+  /// not use this store. Call inside with_snapshot() to pair it with newest_change().
+  void for_each_fingerprint(const std::string& profile, int version,
+                            const std::function<void(Fingerprint&&)>& visit);
+  std::vector<Fingerprint> fingerprints(const std::string& profile, int version,
+                                        std::span<const std::int64_t> track_ids);
+  /// Runs `body` in one repeatable-read transaction, so that what it reads belongs together.
+  /// Changes in it are refused.
   void with_snapshot(const std::function<void()>& body);
   std::int64_t newest_change();  ///< 0 = none yet
-  /// In order of change_id, which is the order of commits: none appears behind one that was seen. limit 0 = all.
+  /// In order of change_id, which is the order of commits: none appears behind one that was seen.
+  /// limit 0 = all.
   std::vector<Change> changes_after(std::int64_t change_id, std::size_t limit);
 
   // --- plays and outbox
-  /// One transaction: the play and its events. Fills play.play_id; the bodies are made by `make_events` (may be empty) from
-  /// the stored play, inside the transaction; it must not use this store. To begin the same play again (station, track and
-  /// start), as after a lost answer, gives the id that it has, and no events.
-  std::int64_t begin_play(Play& play, const std::function<std::vector<OutboxEvent>(const Play&)>& make_events);
-  void update_play(const Play& play, const std::function<std::vector<OutboxEvent>(const Play&)>& make_events);
+  /// One transaction: the play and its events. Fills play.play_id; the bodies are made by
+  /// `make_events` (may be empty) from the stored play, inside the transaction; it must not use
+  /// this store. To begin the same play again (station, track and start), as after a lost answer,
+  /// gives the id that it has, and no events.
+  std::int64_t begin_play(Play& play,
+                          const std::function<std::vector<OutboxEvent>(const Play&)>& make_events);
+  void update_play(const Play& play,
+                   const std::function<std::vector<OutboxEvent>(const Play&)>& make_events);
   std::vector<Play> plays(const PlayFilter& filter);  ///< by start; those that began in [from, to)
   void for_each_play(const PlayFilter& filter, const std::function<void(const Play&)>& visit);
   /// Plays without an end, such as a killed daemon leaves. Empty = of all stations.
@@ -198,17 +209,19 @@ class Store {
   std::int64_t put_segment(Segment& segment, const std::vector<OutboxEvent>& events);
   void update_segment(const Segment& segment);
   std::vector<Segment> segments(const PlayFilter& filter);
-  /// An event that is there already (event_id, station, sink) stays as it is, so a spool may be put again. An empty event_id
-  /// gets a random one, an empty created_at the present.
+  /// An event that is there already (event_id, station, sink) stays as it is, so a spool may be put
+  /// again. An empty event_id gets a random one, an empty created_at the present.
   void put_events(const std::vector<OutboxEvent>& events);
 
-  /// Takes events that are due (FOR UPDATE SKIP LOCKED, leased for `lease`): state events newest-wins for a station and
-  /// sink (superseded ones are marked dropped), log events only when no earlier one of that station and sink waits. A newer
-  /// state event waits while an older one is leased. `attempts` counts those before this one. Settled events are deleted
-  /// after 30 days; their counts stay.
+  /// Takes events that are due (FOR UPDATE SKIP LOCKED, leased for `lease`): state events
+  /// newest-wins for a station and sink (superseded ones are marked dropped), log events only when
+  /// no earlier one of that station and sink waits. A newer state event waits while an older one is
+  /// leased. `attempts` counts those before this one. Settled events are deleted after 30 days;
+  /// their counts stay.
   std::vector<OutboxEvent> take_due_events(std::size_t limit, std::chrono::seconds lease);
   /// The same, of one sink only, so that each sink's thread takes its own.
-  std::vector<OutboxEvent> take_due_events(const std::string& sink, std::size_t limit, std::chrono::seconds lease);
+  std::vector<OutboxEvent> take_due_events(const std::string& sink, std::size_t limit,
+                                           std::chrono::seconds lease);
   void mark_delivered(std::int64_t outbox_id);
   void mark_dropped(std::int64_t outbox_id, const std::string& reason);
   void mark_retry(std::int64_t outbox_id, TimePoint not_before, const std::string& error);

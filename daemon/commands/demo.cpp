@@ -281,8 +281,8 @@ int Demo::conclude() {
           : "";
   const std::string early =
       result.early != 0 ? fmt::format(" ({} more had just begun)", result.early) : "";
-  say(fmt::format("\n{} songs played{}, {} recognised, {} wrong{}", result.played, early,
-                  result.recognised, result.wrong, delay));
+  say(fmt::format("\n{} song{} played{}, {} recognised, {} wrong{}", result.played,
+                  result.played == 1 ? "" : "s", early, result.recognised, result.wrong, delay));
   for (const auto& name : result.missed) {
     fmt::print(stderr, "spintag: demo: not recognised: {}\n", name);
   }

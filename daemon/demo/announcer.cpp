@@ -12,16 +12,19 @@
 namespace spintag::daemon {
 
 Announcer make_announcer(const std::filesystem::path& directory, int rate_hz) {
-  return [file = directory / "talk.wav", log = directory / "espeak.log", rate_hz](
+  return [directory, file = directory / "talk.wav", log = directory / "espeak.log", rate_hz](
              const Song* ending, const Song& next) {
     std::string words = ending == nullptr ? "This is the spintag demonstration radio. "
                                           : "That was " + ending->title + ". ";
     words += "And now: " + next.title;
     if (!next.artist.empty()) words += ", by " + next.artist;
     words += ".";
-    // The words follow "--": a title may begin with a dash.
+    // espeak-ng asks for a sound server even when it writes a file, and the server's library leaves
+    // a folder in $HOME or /tmp unless it is given one. The words follow "--": a title may begin
+    // with a dash.
     ChildProcess voice(
-        {.command = {"espeak-ng", "-v", "en", "-a", "120", "-w", file.string(), "--", words},
+        {.command = {"env", "PULSE_RUNTIME_PATH=" + (directory / "sound").string(), "espeak-ng",
+                     "-v", "en", "-a", "120", "-w", file.string(), "--", words},
          .log = log,
          .user = {}});
     if (voice.wait(std::chrono::seconds(20)) != 0) {

@@ -39,7 +39,9 @@ class FirstRun : public testing::Test {
     folder_ = name;
     std::filesystem::permissions(folder_, std::filesystem::perms(0755));
     temporary_ = folder_ / "t";
+    home_ = folder_ / "home";
     std::filesystem::create_directories(temporary_);
+    setenv("HOME", home_.c_str(), 1);
     log_ = folder_ / "output";
     mark_ = "SPINTAG_TEST_MARK=" + name;
     putenv(mark_.data());
@@ -91,6 +93,7 @@ class FirstRun : public testing::Test {
 
   std::filesystem::path folder_;
   std::filesystem::path temporary_;
+  std::filesystem::path home_;  ///< is not there, and nobody makes it
   std::filesystem::path log_;
   std::string mark_;
 };
@@ -106,6 +109,7 @@ TEST_F(FirstRun, DemoTagsItsSongsEndsByItselfAndLeavesNothing) {
   EXPECT_TRUE(had_children) << "the mark does not find what runs: the next line proves nothing";
   EXPECT_EQ(descendants(), std::set<std::string>{});
   EXPECT_TRUE(std::filesystem::is_empty(temporary_));
+  EXPECT_FALSE(std::filesystem::exists(home_));
 }
 
 TEST_F(FirstRun, DemoStopsCleanlyAtCtrlC) {
@@ -118,6 +122,7 @@ TEST_F(FirstRun, DemoStopsCleanlyAtCtrlC) {
   EXPECT_EQ(demo.wait(seconds(60)), 0) << output();
   EXPECT_EQ(descendants(), std::set<std::string>{});
   EXPECT_TRUE(std::filesystem::is_empty(temporary_));
+  EXPECT_FALSE(std::filesystem::exists(home_));
 }
 
 TEST_F(FirstRun, DemoWithoutMusicSaysWhatToDo) {

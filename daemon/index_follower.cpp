@@ -12,8 +12,12 @@
 namespace spintag::daemon {
 
 IndexFollower::IndexFollower(LiveIndex& index, db::Store store, StatusBoard& board,
-                             IndexFollowerParams params)
-    : index_(index), store_(std::move(store)), board_(board), params_(params) {
+                             std::function<void()> revive_database, IndexFollowerParams params)
+    : index_(index),
+      store_(std::move(store)),
+      board_(board),
+      revive_database_(std::move(revive_database)),
+      params_(params) {
   thread_ = std::jthread([this](const std::stop_token& stop) {
     pthread_setname_np(pthread_self(), "index");
     work(stop);
@@ -45,6 +49,9 @@ void IndexFollower::work(const std::stop_token& stop) {
       wait = params_.poll;
     } catch (const std::exception& error) {
       // A database that is away comes back; a damaged print must not stop what is known.
+      const auto* store_error = dynamic_cast<const db::StoreError*>(&error);
+      if (store_error != nullptr && store_error->kind() == db::StoreError::Kind::unreachable)
+        revive();
       if (!away) spdlog::warn("cannot follow the catalogue, trying again: {}", error.what());
       away = true;
       wait = std::min(2 * wait, params_.longest_wait);
@@ -56,6 +63,14 @@ void IndexFollower::work(const std::stop_token& stop) {
     never.wait_for(lock, stop, wait, [] { return false; });
   }
   save();
+}
+
+void IndexFollower::revive() {
+  try {
+    revive_database_();
+  } catch (const std::exception& error) {
+    spdlog::warn("cannot start the database again: {}", error.what());
+  }
 }
 
 void IndexFollower::save() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <thread>
 
 #include "daemon/live_index.h"
@@ -20,19 +21,23 @@ struct IndexFollowerParams {
 class IndexFollower {
  public:
   /// @param index  written by this thread from now on; it and `board` must outlive this
+  /// @param revive_database  called on this thread each time the database cannot be reached, before
+  ///                         the next try; may block, and may throw
   IndexFollower(LiveIndex& index, db::Store store, StatusBoard& board,
-                IndexFollowerParams params = {});
+                std::function<void()> revive_database, IndexFollowerParams params = {});
   ~IndexFollower();  ///< stops and joins
   IndexFollower(const IndexFollower&) = delete;
   IndexFollower& operator=(const IndexFollower&) = delete;
 
  private:
   void work(const std::stop_token& stop);
+  void revive();
   void save();
 
   LiveIndex& index_;
   db::Store store_;  ///< of the thread
   StatusBoard& board_;
+  std::function<void()> revive_database_;
   IndexFollowerParams params_;
   std::jthread thread_;
 };

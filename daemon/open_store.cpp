@@ -39,4 +39,8 @@ StoreSite::StoreSite(const config::Settings& settings) : url_(settings.database_
   url_ = cluster_->url();
 }
 
+void StoreSite::ensure_running() {
+  if (cluster_) cluster_->ensure_running();
+}
+
 }  // namespace spintag::daemon

@@ -29,6 +29,11 @@ class StoreSite {
   const std::string& url() const { return url_; }
   bool is_private() const { return cluster_.has_value(); }
 
+  /// Starts the private cluster's server again if it has died; a server by URL is left to its
+  /// keeper. One thread at a time.
+  /// @throws db::StoreError(unreachable)
+  void ensure_running();
+
   /// A new connection: one for each worker. @throws db::StoreError
   db::Store open() const { return db::Store(url_); }
 

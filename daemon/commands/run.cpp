@@ -203,7 +203,7 @@ int run(const config::Settings& settings) {
   const kernels::Device device =
       kernels::Device::open(kernels::DeviceChoice::parse(settings.device));
   const RunLock lock(state_directory(settings));
-  const StoreSite site(settings);
+  StoreSite site(settings);
   db::Store store = site.open();
   StopOnSignal signals;
   const ServiceNotifier notifier;
@@ -221,7 +221,7 @@ int run(const config::Settings& settings) {
   MatcherPool matchers(std::min(cores, settings.stations.size()));
   DeliveryWorker delivery(site.url(), settings.sinks, board);
   {
-    const IndexFollower follower(index, site.open(), board);
+    const IndexFollower follower(index, site.open(), board, [&site] { site.ensure_running(); });
     PlayLog log(site.open(), state_directory(settings), settings.sinks, board,
                 [&delivery] { delivery.notify(); });
     StationParams params;

@@ -2,18 +2,26 @@
 // snapshot.
 #include "daemon/live_index.h"
 
+#include <signal.h>
+
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "daemon/index_follower.h"
+#include "daemon/status_board.h"
+#include "db/private_cluster.h"
 #include "fingerprint/profile.h"
 #include "fingerprint/reference.h"
 #include "tests/integration/commands_fixture.h"
+#include "tests/unit/db/scratch_cluster.h"
 
 namespace spintag::daemon {
 namespace {
@@ -141,6 +149,36 @@ TEST_F(LiveIndexTest, ItIsNotSavedAgainForAFewTracks) {
   index.refresh(store_);
   index.save_if_worthwhile();
   EXPECT_GT(fs::last_write_time(snapshot()), saved - std::chrono::hours(1));
+}
+
+TEST_F(LiveIndexTest, APrivateServerThatDiedIsStartedAgainAndFollowed) {
+  const db::ScratchDirectory directory;
+  db::PrivateCluster cluster(directory.path() / "state");
+  db::Store store(cluster.url());
+  LiveIndex index(store, {});
+  StatusBoard board({});
+  const IndexFollower follower(index, db::Store(cluster.url()), board,
+                               [&cluster] { cluster.ensure_running(); },
+                               {.poll = std::chrono::milliseconds(50)});
+
+  pid_t server = 0;
+  std::ifstream(directory.path() / "state/postgres/data/postmaster.pid") >> server;
+  ASSERT_GT(server, 1);
+  ASSERT_EQ(::kill(server, SIGKILL), 0);
+
+  // Nobody but the follower starts it. The bound is for a broken program; it takes about a second.
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  std::optional<std::int64_t> track;
+  while (std::chrono::steady_clock::now() < give_up) {
+    try {
+      if (!track) track = put(store, 7);
+    } catch (const db::StoreError&) {  // not back yet
+    }
+    if (track && index.current()->contains(*track)) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  ASSERT_TRUE(track) << "the server was not started again";
+  EXPECT_TRUE(index.current()->contains(*track));
 }
 
 }  // namespace

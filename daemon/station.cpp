@@ -76,14 +76,18 @@ void Station::work(const std::stop_token& stop) {
   if (connected_) listener_.disconnect(findings);
   listener_.end_all(findings);
   handle(findings);
-  if (lost_segment_) {
-    lost_segment_->ended_at = utc_now();
-    LogEntry entry;
-    entry.what = LogEntry::What::segment_ended;
-    entry.at = utc_now();
-    entry.segment = *lost_segment_;
-    context_.log.put(entry);
-  }
+  end_lost_segment();
+}
+
+void Station::end_lost_segment() {
+  if (!lost_segment_) return;
+  lost_segment_->ended_at = utc_now();
+  LogEntry entry;
+  entry.what = LogEntry::What::segment_ended;
+  entry.at = utc_now();
+  entry.segment = *lost_segment_;
+  context_.log.put(entry);
+  lost_segment_.reset();
 }
 
 // One connection. @return why it is over
@@ -195,13 +199,7 @@ void Station::while_lost() {
 
 void Station::found_again() {
   if (lost_segment_) {
-    lost_segment_->ended_at = utc_now();
-    LogEntry entry;
-    entry.what = LogEntry::What::segment_ended;
-    entry.at = utc_now();
-    entry.segment = *lost_segment_;
-    context_.log.put(entry);
-    lost_segment_.reset();
+    end_lost_segment();
     context_.board.set_label(settings_.name, "");
   }
   lost_told_ = false;

@@ -70,6 +70,7 @@ class Station {
   void lost(const std::string& problem);
   void while_lost();
   void found_again();
+  void end_lost_segment();
   bool pause(const std::stop_token& stop, std::chrono::milliseconds time);
   void handle(const Findings& findings);
   void handle_spin(const SpinEvent& event);

@@ -19,14 +19,22 @@ DeviceChoice DeviceChoice::parse(std::string_view text) {
   throw DeviceError("\"" + std::string(text) + "\" is not a device (try auto, cpu or cuda:0)");
 }
 
-Device::Device(DeviceChoice::Kind kind, std::string name) : kind_(kind), name_(std::move(name)) {}
+Device::Device(std::string name, std::shared_ptr<cuda::Context> context)
+    : name_(std::move(name)), context_(std::move(context)) {}
 
-Device Device::cpu() { return {DeviceChoice::Kind::kCpu, "cpu"}; }
+Device Device::cpu() { return {"cpu", nullptr}; }
 
 Device Device::open(DeviceChoice choice) {
+  if (choice.kind == DeviceChoice::Kind::kCpu) return cpu();
   if (choice.kind == DeviceChoice::Kind::kCuda) {
-    throw DeviceError("cuda:" + std::to_string(choice.index) +
-                      ": this version recognises on the CPU only (try auto or cpu)");
+    return {"cuda:" + std::to_string(choice.index), cuda::open_context(choice.index)};
+  }
+  for (const DeviceInfo& info : list_cuda_devices().devices) {
+    try {
+      return {"cuda:" + std::to_string(info.index), cuda::open_context(info.index)};
+    } catch (const DeviceError&) {
+      continue;  // too old, or taken by someone else: nobody asked for this one by name
+    }
   }
   return cpu();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -9,7 +10,12 @@
 
 namespace spintag::kernels {
 
-/// A device that was asked for wrongly, is not there, or failed. The message says what to do.
+namespace cuda {
+class Context;
+}
+
+/// A device that was asked for wrongly, is not there, or failed. The message says what to do. After
+/// a device failed in the middle of its work, what it was asked for can be asked of Device::cpu().
 class DeviceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -26,23 +32,29 @@ struct DeviceChoice {
   static DeviceChoice parse(std::string_view text);
 };
 
-/// Owns what a device needs between calls. One caller at a time; one Device per thread.
+/// Owns what a device needs between calls: for CUDA a stream and the memory that was freed on it.
+/// One caller at a time; one Device per thread. Objects that live on a device (an index, scratch)
+/// keep its context alive.
 class Device {
  public:
   static Device cpu();
 
-  /// `auto` and `cpu` give the processor.
-  /// @throws DeviceError for a CUDA device: this version recognises on the CPU only
+  /// `auto` gives the first CUDA device that this program has code for, else the processor.
+  /// @throws DeviceError for a CUDA device that is not there or cannot be used, with the reason
   static Device open(DeviceChoice choice);
 
-  bool is_cuda() const noexcept { return kind_ == DeviceChoice::Kind::kCuda; }
+  bool is_cuda() const noexcept { return context_ != nullptr; }
   const std::string& name() const noexcept { return name_; }  ///< "cpu" or "cuda:N"
 
- private:
-  Device(DeviceChoice::Kind kind, std::string name);
+  /// What CUDA code runs with. Only for a CUDA device.
+  cuda::Context& context() const noexcept { return *context_; }
+  const std::shared_ptr<cuda::Context>& shared_context() const noexcept { return context_; }
 
-  DeviceChoice::Kind kind_;
+ private:
+  Device(std::string name, std::shared_ptr<cuda::Context> context);
+
   std::string name_;
+  std::shared_ptr<cuda::Context> context_;  ///< null: the processor
 };
 
 /// One CUDA device as its driver describes it.
@@ -66,4 +78,10 @@ struct CudaDevices {
 /// Asks the driver, if there is one. Never throws for want of a device or driver.
 CudaDevices list_cuda_devices();
 
+namespace cuda {
+
+/// A context on a device. @throws DeviceError if there is no such device or it cannot be used
+std::shared_ptr<Context> open_context(int index);
+
+}  // namespace cuda
 }  // namespace spintag::kernels

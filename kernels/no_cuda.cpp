@@ -9,4 +9,14 @@ CudaDevices list_cuda_devices() {
   return found;
 }
 
+namespace cuda {
+
+class Context {};
+
+std::shared_ptr<Context> open_context(int index) {
+  throw DeviceError("cuda:" + std::to_string(index) +
+                    ": this program was built without CUDA (try auto or cpu)");
+}
+
+}  // namespace cuda
 }  // namespace spintag::kernels

@@ -30,21 +30,27 @@ TEST(DeviceChoice, RefusesAnythingElseAndQuotesIt) {
   }
 }
 
-TEST(Device, AutoAndCpuAreTheProcessor) {
-  for (const char* text : {"auto", "cpu"}) {
-    const Device device = Device::open(DeviceChoice::parse(text));
-    EXPECT_FALSE(device.is_cuda());
-    EXPECT_EQ(device.name(), "cpu");
-  }
+TEST(Device, CpuIsTheProcessor) {
+  const Device device = Device::open(DeviceChoice::parse("cpu"));
+  EXPECT_FALSE(device.is_cuda());
+  EXPECT_EQ(device.name(), "cpu");
 }
 
-TEST(Device, CudaIsRefusedNotIgnored) {
+TEST(Device, AutoTakesACudaDeviceWhereThereIsOne) {
+  const Device device = Device::open(DeviceChoice::parse("auto"));
+  const bool expected = !list_cuda_devices().devices.empty();
+  EXPECT_EQ(device.is_cuda(), expected);
+  EXPECT_EQ(device.name(), expected ? "cuda:0" : "cpu");
+}
+
+TEST(Device, CudaDeviceThatIsNotThereIsRefusedWithTheReason) {
   try {
-    Device::open(DeviceChoice::parse("cuda:3"));
+    Device::open(DeviceChoice::parse("cuda:99"));
     ADD_FAILURE() << "nothing was thrown";
   } catch (const DeviceError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("cuda:3"));
-    EXPECT_THAT(error.what(), testing::HasSubstr("CPU only"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("cuda:99"));
+    const std::string reason = list_cuda_devices().none_because;
+    EXPECT_THAT(error.what(), testing::HasSubstr(reason.empty() ? "from cuda:0 on" : reason));
   }
 }
 

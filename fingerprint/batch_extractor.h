@@ -1,0 +1,21 @@
+// fingerprint/batch_extractor.h - many recordings' dense peaks at once, on any device.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "fingerprint/peak.h"
+#include "kernels/device.h"
+
+namespace spintag::fingerprint {
+
+/// What PeakExtractor gives for each recording by itself. The CPU is PeakExtractor. A CUDA device
+/// rounds its transform differently in the last bits, so that a level at a threshold may fall on
+/// the other side of it; from the levels on, both compute the same bits.
+/// @param recordings  mono, BroadcastProfile::rate_hz, full scale = 1; any lengths, empty ones too
+/// @return as many lists, each in order of (second, time)
+/// @throws kernels::DeviceError if the device fails. One caller per Device at a time.
+std::vector<std::vector<Peak>> extract_peaks(kernels::Device& device,
+                                             std::span<const std::span<const float>> recordings);
+
+}  // namespace spintag::fingerprint

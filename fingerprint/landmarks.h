@@ -8,14 +8,19 @@
 #include <vector>
 
 #include "fingerprint/peak.h"
+#include "fingerprint/portable_math.h"
 #include "fingerprint/profile.h"
+#include "kernels/device.h"
+#include "kernels/host_device.h"
 
 namespace spintag::fingerprint {
 
 /// u(f) = 600 ln(1 + f / 1000 Hz): neither linear nor logarithmic, because the error of a peak is
 /// constant in hertz and the error of a coarse pitch hypothesis is proportional to frequency. One
-/// unit is 1.7 Hz + 0.17 % of f.
-double frequency_to_u(double freq_hz);
+/// unit is 1.7 Hz + 0.17 % of f. For f above -1000 Hz.
+SPINTAG_HOST_DEVICE inline double frequency_to_u(double freq_hz) {
+  return BroadcastProfile::scale * portable_log(1 + freq_hz / BroadcastProfile::scale_corner_hz);
+}
 
 /// One landmark of a reference.
 struct Landmark {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "fingerprint/landmarks.h"
+#include "fingerprint/peak_order.h"
 #include "fingerprint/profile.h"
 
 namespace spintag::fingerprint {
@@ -22,15 +23,9 @@ void select_strongest(std::span<const Peak> peaks, double start_s, double end_s,
     const auto first = static_cast<std::ptrdiff_t>(out.size());
     out.insert(out.end(), begin, end);
     if (end - begin > limit) {
-      std::nth_element(out.begin() + first, out.begin() + first + limit, out.end(),
-                       [](const Peak& a, const Peak& b) {
-                         return a.salience_db != b.salience_db ? a.salience_db > b.salience_db
-                                                               : a.time_s < b.time_s;
-                       });
+      std::nth_element(out.begin() + first, out.begin() + first + limit, out.end(), is_stronger);
       out.resize(static_cast<std::size_t>(first + limit));
-      std::sort(out.begin() + first, out.end(), [](const Peak& a, const Peak& b) {
-        return a.time_s != b.time_s ? a.time_s < b.time_s : a.freq_hz < b.freq_hz;
-      });
+      std::sort(out.begin() + first, out.end(), is_earlier);
     }
     begin = end;
   }

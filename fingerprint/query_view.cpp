@@ -1,12 +1,11 @@
-// fingerprint/query_view.cpp - a grid over time and a sorted list over frequency.
+// fingerprint/query_view.cpp - a grid over time and one over frequency.
 #include "fingerprint/query_view.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
-#include "fingerprint/landmarks.h"
 #include "fingerprint/peak_order.h"
-#include "fingerprint/profile.h"
 
 namespace spintag::fingerprint {
 
@@ -31,54 +30,37 @@ void select_strongest(std::span<const Peak> peaks, double start_s, double end_s,
   }
 }
 
+QueryArrays QueryView::arrays() const {
+  QueryArrays arrays;
+  arrays.points = points_.data();
+  arrays.time_cells = time_cells_.data();
+  arrays.u = u_.data();
+  arrays.u_cells = u_cells_.data();
+  arrays.count = static_cast<std::uint32_t>(points_.size());
+  arrays.time_cell_count = static_cast<std::uint32_t>(time_cells_.size() - 1);
+  arrays.length_s = length_s_;
+  arrays.pitch = pitch_;
+  return arrays;
+}
+
 void QueryView::assign(std::span<const Peak> peaks, double start_s, double end_s, double pitch) {
   length_s_ = end_s - start_s;
   pitch_ = pitch;
   points_.clear();
-  sorted_u_.clear();
-  const auto cells = static_cast<std::size_t>(length_s_ / kCellS) + 1;
-  cells_.assign(cells + 1, 0);
+  time_cells_.assign(QueryArrays::time_cells_for(length_s_) + 1, 0);
+  u_cells_.assign(QueryArrays::kUCells + 1, 0);
+  u_.resize(peaks.size());
+  const QueryArrays sizes = arrays();
   for (const Peak& peak : peaks) {
-    const double freq = peak.freq_hz / pitch;
-    const double slope =
-        BroadcastProfile::scale * freq / (BroadcastProfile::scale_corner_hz + freq);
-    points_.push_back({.time_s = static_cast<float>(peak.time_s - start_s),
-                       .u = static_cast<float>(frequency_to_u(freq)),
-                       .slope = static_cast<float>(slope),
-                       .ln_freq = std::log(peak.freq_hz),
-                       .salience_db = peak.salience_db});
-    sorted_u_.push_back(points_.back().u);
-    const auto cell = static_cast<std::size_t>(std::max(0.0, (peak.time_s - start_s) / kCellS));
-    ++cells_[std::min(cell, cells - 1) + 1];
+    points_.push_back(make_query_point(peak, start_s, pitch));
+    ++time_cells_[sizes.time_cell(points_.back().time_s) + 1];
+    ++u_cells_[QueryArrays::u_cell(points_.back().u) + 1];
   }
-  for (std::size_t i = 1; i < cells_.size(); ++i) cells_[i] += cells_[i - 1];
-  std::sort(sorted_u_.begin(), sorted_u_.end());
-}
-
-std::size_t QueryView::first_at(double time_s) const {
-  if (time_s <= 0) return 0;
-  const auto cell = static_cast<std::size_t>(time_s / kCellS);
-  std::size_t i = cells_[std::min(cell, cells_.size() - 1)];
-  while (i < points_.size() && points_[i].time_s < time_s) ++i;
-  return i;
-}
-
-std::span<const QueryView::Point> QueryView::between(double from_s, double to_s) const {
-  const std::size_t first = first_at(from_s);
-  std::size_t last = first;
-  while (last < points_.size() && points_[last].time_s < to_s) ++last;
-  return std::span(points_).subspan(first, last - first);
-}
-
-std::size_t QueryView::count_near_u(double u, double radius) const {
-  const auto first =
-      std::lower_bound(sorted_u_.begin(), sorted_u_.end(), static_cast<float>(u - radius));
-  const auto last = std::upper_bound(first, sorted_u_.end(), static_cast<float>(u + radius));
-  return static_cast<std::size_t>(last - first);
-}
-
-std::size_t QueryView::count_near_time(double time_s, double radius_s) const {
-  return first_at(time_s + radius_s) - first_at(time_s - radius_s);
+  std::partial_sum(time_cells_.begin(), time_cells_.end(), time_cells_.begin());
+  std::partial_sum(u_cells_.begin(), u_cells_.end(), u_cells_.begin());
+  for (const QueryPoint& point : points_) u_[u_cells_[QueryArrays::u_cell(point.u)]++] = point.u;
+  std::copy_backward(u_cells_.begin(), u_cells_.end() - 1, u_cells_.end());
+  u_cells_[0] = 0;
 }
 
 }  // namespace spintag::fingerprint

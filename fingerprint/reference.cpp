@@ -1,8 +1,4 @@
 // fingerprint/reference.cpp - thinning and the 3-byte packing of a reference's peaks.
-//
-// A peak is 24 bits, little endian: frequency step (12 bits, 1 to 4095; 4,800 Hz / 4,094 = 1.17
-// Hz), salience level (4 bits), time since the peak before (8 bits, 4 ms). Frequency step 0 is no
-// peak: it moves the clock on by its 8 bits alone.
 #include "fingerprint/reference.h"
 
 #include <algorithm>
@@ -10,20 +6,14 @@
 #include <stdexcept>
 
 #include "fingerprint/landmarks.h"
+#include "fingerprint/packed_peak.h"
 #include "fingerprint/profile.h"
 
 namespace spintag::fingerprint {
 namespace {
 
 using Profile = BroadcastProfile;
-constexpr double kTimeStep = 0.004;
-constexpr double kFreqStep = (Profile::high_hz - Profile::low_hz) / 4094;
 constexpr std::int64_t kMaxDelta = 255;
-constexpr std::size_t kBytesPerPeak = 3;
-/// Salience levels are told apart where reference peaks lie: they only rank the targets of an
-/// anchor.
-constexpr double kLevelFloor = 6.0;
-constexpr double kLevelStep = 1.5;
 constexpr int kMaxLevel = 15;
 
 bool stronger(const Peak& a, const Peak& b) {
@@ -78,15 +68,16 @@ PackedPeaks make_reference(std::span<const Peak> dense) {
   const std::vector<Peak> peaks =
       strongest_of_each_second(stand_alone(dense), Profile::reference_peaks_per_s);
   PackedPeaks packed;
-  packed.reserve(peaks.size() * kBytesPerPeak);
+  packed.reserve(peaks.size() * PackedPeak::kBytes);
   std::int64_t clock = 0;
   for (const Peak& peak : peaks) {
-    const std::int64_t time = std::llround(peak.time_s / kTimeStep);
+    const std::int64_t time = std::llround(peak.time_s / PackedPeak::kTimeStep);
     for (; time - clock > kMaxDelta; clock += kMaxDelta) append(packed, 0, 0, kMaxDelta);
-    const auto freq =
-        std::clamp<long>(std::lround((peak.freq_hz - Profile::low_hz) / kFreqStep) + 1, 1, 4095);
-    const auto level =
-        std::clamp<long>(std::lround((peak.salience_db - kLevelFloor) / kLevelStep), 0, kMaxLevel);
+    const auto freq = std::clamp<long>(
+        std::lround((peak.freq_hz - Profile::low_hz) / PackedPeak::kFreqStep) + 1, 1, 4095);
+    const auto level = std::clamp<long>(
+        std::lround((peak.salience_db - PackedPeak::kLevelFloor) / PackedPeak::kLevelStep), 0,
+        kMaxLevel);
     append(packed, static_cast<std::uint32_t>(freq), static_cast<std::uint32_t>(level),
            time - clock);
     clock = time;
@@ -95,23 +86,18 @@ PackedPeaks make_reference(std::span<const Peak> dense) {
 }
 
 std::vector<Peak> unpack_peaks(std::span<const std::byte> packed, double from_s, double to_s) {
-  if (packed.size() % kBytesPerPeak != 0)
+  if (packed.size() % PackedPeak::kBytes != 0)
     throw std::invalid_argument("packed peaks: not a whole number of peaks");
   std::vector<Peak> peaks;
   std::int64_t clock = 0;
-  for (std::size_t i = 0; i < packed.size(); i += kBytesPerPeak) {
-    const auto word = std::to_integer<std::uint32_t>(packed[i]) |
-                      std::to_integer<std::uint32_t>(packed[i + 1]) << 8 |
-                      std::to_integer<std::uint32_t>(packed[i + 2]) << 16;
-    clock += word >> 16;
-    const std::uint32_t freq = word & 0xFFF;
-    const double time_s = static_cast<double>(clock) * kTimeStep;
+  for (std::size_t i = 0; i < packed.size(); i += PackedPeak::kBytes) {
+    const PackedPeak peak = PackedPeak::at(packed.data() + i);
+    clock += peak.delta();
+    const double time_s = static_cast<double>(clock) * PackedPeak::kTimeStep;
     if (time_s >= to_s) break;
-    if (freq == 0 || time_s < from_s) continue;
+    if (!peak.is_peak() || time_s < from_s) continue;
     peaks.push_back(
-        {.time_s = time_s,
-         .freq_hz = static_cast<float>(Profile::low_hz + (freq - 1) * kFreqStep),
-         .salience_db = static_cast<float>(kLevelFloor + (word >> 12 & 0xF) * kLevelStep)});
+        {.time_s = time_s, .freq_hz = peak.freq_hz(), .salience_db = peak.salience_db()});
   }
   return peaks;
 }

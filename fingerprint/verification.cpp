@@ -1,228 +1,133 @@
 // fingerprint/verification.cpp - coincidences, the least-squares fit, and a Chernoff bound on
-// chance.
+// chance, on the processor.
 #include "fingerprint/verification.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 
-#include "fingerprint/landmarks.h"
 #include "fingerprint/reference.h"
+#include "fingerprint/verification_math.h"
 
 namespace spintag::fingerprint {
 namespace {
 
-/// Half axes of the region around a reference peak in which a query peak counts.
-struct Ellipse {
-  double time_s;
-  double u;
-};
-constexpr std::array<Ellipse, 3> kRounds{{{0.032, 2.0}, {0.032, 1.5}, {0.025, 1.0}}};
-constexpr Ellipse kFinal{0.025, 1.0};
-constexpr double kOffsetStep = 0.020;  ///< of settle_offset()
-constexpr int kOffsetReach = 2;        ///< steps to each side
-constexpr double kTempoReach = 0.012;  ///< relative
-constexpr double kPitchReach = 0.007;
-/// Seconds squared: (error of a peak, 5 ms / spread of tempo around its hypothesis, 0.3 %)^2. A
-/// clip of two seconds says little about tempo; one of five is hardly held back.
-constexpr double kTempoPrior = 2.8;
-constexpr double kNullRadiusU = 2.0;  ///< neighbourhood in which the null model counts query peaks
-constexpr double kNullRadiusS = 0.050;
-constexpr std::size_t kEnoughForMasking = 30;  ///< peaks found; a median over fewer says little
-constexpr double kMinChance = 0.003;
-constexpr double kMaxChance = 0.95;
+using namespace verification;
 
-/// A reference peak and its nearest query peak.
-struct Pair {
-  double query_s;
-  double reference_s;
-  double ln_pitch;
-  double weight;
-};
-
-std::span<const ReferencePoint> within(std::span<const ReferencePoint> reference, double from_s,
-                                       double to_s) {
+/// Points of a reference whose time lies in a stretch.
+std::span<const ReferencePoint> within(std::span<const ReferencePoint> reference,
+                                       const Stretch& stretch) {
   const auto by_time = [](const ReferencePoint& point, double time) { return point.time_s < time; };
-  const auto first = std::lower_bound(reference.begin(), reference.end(), from_s, by_time);
-  const auto last = std::lower_bound(first, reference.end(), to_s, by_time);
+  const auto first = std::lower_bound(reference.begin(), reference.end(), stretch.from_s, by_time);
+  const auto last = std::lower_bound(first, reference.end(), stretch.to_s, by_time);
   return {first, last};
 }
 
-std::span<const ReferencePoint> inside(const QueryView& query,
-                                       std::span<const ReferencePoint> reference, const Fit& fit) {
-  return within(reference, fit.offset_s, fit.offset_s + fit.tempo * query.length_s());
+/// Joins partial sums the way a warp does.
+template <class T, class Join>
+T join(std::array<T, kLanes>& partial, Join&& join_two) {
+  for (std::size_t step = kLanes / 2; step > 0; step /= 2) {
+    for (std::size_t i = 0; i < step; ++i) join_two(partial[i], partial[i + step]);
+  }
+  return partial[0];
 }
 
-/// Squared normalised distance of the nearest query peak, and which it is; at least 1 when none is
-/// in the ellipse.
-double nearest(const QueryView& query, const ReferencePoint& point, const Fit& fit,
-               double ln_pitch_change, const Ellipse& ellipse, const QueryView::Point*& best) {
-  const double at = (point.time_s - fit.offset_s) / fit.tempo;
-  double least = 1.0;
-  best = nullptr;
-  for (const QueryView::Point& candidate :
-       query.between(at - ellipse.time_s, at + ellipse.time_s)) {
-    const double dt = (candidate.time_s - at) / ellipse.time_s;
-    const double du = (candidate.u - candidate.slope * ln_pitch_change - point.u) / ellipse.u;
-    const double distance = dt * dt + du * du;
-    if (distance < least) {
-      least = distance;
-      best = &candidate;
+FitSums fit_sums(const QueryArrays& query, std::span<const ReferencePoint> reference,
+                 const Fit& begin, const Fit& fit, const Ellipse& ellipse) {
+  std::array<FitSums, kLanes> partial{};
+  const Placement placement(fit, query.pitch);
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    const ReferencePoint& point = reference[i];
+    const Nearest found = nearest(query, point, placement.at(point), placement, ellipse);
+    if (found.index == Nearest::kNone) continue;
+    partial[i % kLanes].add(query, point, fit, begin.tempo, found);
+  }
+  return join(partial, [](FitSums& a, const FitSums& b) { a.add(b); });
+}
+
+/// Chances of coincidences, filled up with zeros to whole rows of kLanes.
+class ChernoffBound {
+ public:
+  explicit ChernoffBound(std::span<const Coincidence> coincidences)
+      : chances_((coincidences.size() + kLanes - 1) / kLanes) {
+    std::array<double, kLanes> weights{};
+    for (std::size_t i = 0; i < coincidences.size(); ++i) {
+      weights[i % kLanes] += coincidences[i].weight;
+      chances_[i / kLanes][i % kLanes] = coincidences[i].chance;
     }
+    total_weight_ = join(weights, [](double& a, double b) { a += b; });
   }
-  return least;
-}
 
-void collect(const QueryView& query, std::span<const ReferencePoint> reference, const Fit& fit,
-             const Ellipse& ellipse, std::vector<Pair>& pairs) {
-  pairs.clear();
-  const double change = std::log(fit.pitch / query.pitch());
-  for (const ReferencePoint& point : inside(query, reference, fit)) {
-    const QueryView::Point* best = nullptr;
-    const double distance = nearest(query, point, fit, change, ellipse, best);
-    if (best == nullptr) continue;
-    pairs.push_back({best->time_s, point.time_s, best->ln_freq - point.ln_freq, 1.0 - distance});
+  double at(double s) const {
+    const ChernoffFactor factor(s);
+    std::array<Product, kLanes> products{};
+    std::array<double, kLanes> row_products;
+    for (std::size_t begin = 0; begin < chances_.size(); begin += Product::kBetween) {
+      const std::size_t end = std::min(begin + Product::kBetween, chances_.size());
+      for (std::size_t i = 0; i < kLanes; ++i) row_products[i] = products[i].value;
+      for (std::size_t row = begin; row < end; ++row) {
+        for (std::size_t i = 0; i < kLanes; ++i) row_products[i] *= factor.of(chances_[row][i]);
+      }
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        products[i].value = row_products[i];
+        products[i].normalise();
+      }
+    }
+    const Product product = join(products, [](Product& a, const Product& b) {
+      a.value *= b.value;
+      a.exponent += b.exponent;
+    });
+    return s * total_weight_ - product.log();
   }
-}
 
-/// Weighted least squares of t_ref = offset + tempo * t_query with a normal prior on tempo, and the
-/// weighted mean of ln(f_query / f_ref).
-void refit(std::span<const Pair> pairs, const Fit& begin, Fit& fit) {
-  constexpr std::size_t kFewest = 4;
-  if (pairs.size() < kFewest) return;
-  double weight = 0;
-  double mean_q = 0;
-  double mean_r = 0;
-  double ln_pitch = 0;
-  for (const Pair& pair : pairs) {
-    weight += pair.weight;
-    mean_q += pair.weight * pair.query_s;
-    mean_r += pair.weight * pair.reference_s;
-    ln_pitch += pair.weight * pair.ln_pitch;
+  double score() const {
+    BoundSearch search;
+    search.at_a = at(search.a);
+    search.at_b = at(search.b);
+    while (search.wide()) {
+      const double s = search.narrow();
+      search.set(at(s));
+    }
+    return search.score();
   }
-  if (weight <= 0) return;
-  mean_q /= weight;
-  mean_r /= weight;
-  double qq = 0;
-  double qr = 0;
-  for (const Pair& pair : pairs) {
-    const double dq = pair.query_s - mean_q;
-    qq += pair.weight * dq * dq;
-    qr += pair.weight * dq * (pair.reference_s - mean_r - begin.tempo * dq);
-  }
-  const double slope = begin.tempo + qr / (qq + kTempoPrior);
-  fit.tempo = std::clamp(slope, begin.tempo * (1 - kTempoReach), begin.tempo * (1 + kTempoReach));
-  fit.offset_s = mean_r - fit.tempo * mean_q;
-  fit.pitch = std::clamp(std::exp(ln_pitch / weight), begin.pitch * (1 - kPitchReach),
-                         begin.pitch * (1 + kPitchReach));
-}
 
-/// Chance of a coincidence from a rank-one model of this very query: peaks near this frequency at
-/// any time, times peaks near this time at any frequency, over all peaks; not under half of what it
-/// would be were time flat.
-double chance_at(const QueryView& query, double time_s, double u, bool matched) {
-  constexpr double kAreaRatio =
-      std::numbers::pi * kFinal.time_s * kFinal.u / (4 * kNullRadiusS * kNullRadiusU);
-  const double own = matched ? 1.0 : 0.0;
-  const double near_u = static_cast<double>(query.count_near_u(u, kNullRadiusU)) - own + 0.5;
-  const double near_time =
-      static_cast<double>(query.count_near_time(time_s, kNullRadiusS)) - own + 0.5;
-  const auto all = static_cast<double>(query.points().size());
-  const double flat = near_u * 2 * kNullRadiusS / query.length_s();
-  const double lambda = kAreaRatio * std::max(near_u * near_time / all, 0.5 * flat);
-  return std::clamp(1.0 - std::exp(-lambda), kMinChance, kMaxChance);
-}
+ private:
+  std::vector<std::array<float, kLanes>> chances_;
+  double total_weight_ = 0;
+};
 
-/// s * sum w - sum ln(1 - p + p (e^s - 1) / s): the log of the Chernoff bound at s, for weights
-/// uniform in [0, 1].
-double chernoff(std::span<const Coincidence> coincidences, double total_weight, double s) {
-  const double moment = std::expm1(s) / s;
-  double logs = 0;
-  double product = 1;
+/// The loss of rank n / 2 among those of the peaks found.
+float median_loss(std::span<const Coincidence> coincidences, std::size_t found) {
+  std::vector<float> losses;
+  losses.reserve(found);
   for (const Coincidence& c : coincidences) {
-    product *= 1.0 + c.chance * (moment - 1.0);
-    if (product > 1e200) {
-      logs += std::log(product);
-      product = 1;
-    }
+    if (c.weight > 0) losses.push_back(c.loss_db);
   }
-  return s * total_weight - logs - std::log(product);
-}
-
-double median(std::vector<float>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
+  const auto middle = losses.begin() + static_cast<std::ptrdiff_t>(found / 2);
+  std::nth_element(losses.begin(), middle, losses.end());
   return *middle;
-}
-
-double chernoff_score(std::span<const Coincidence> coincidences) {
-  double total = 0;
-  for (const Coincidence& c : coincidences) total += c.weight;
-  double low = 0.01;  // the bound is concave in s: golden-section search
-  double high = 16;
-  constexpr double kRatio = std::numbers::phi - 1;
-  double a = high - kRatio * (high - low);
-  double b = low + kRatio * (high - low);
-  double at_a = chernoff(coincidences, total, a);
-  double at_b = chernoff(coincidences, total, b);
-  while (high - low > 0.05) {
-    if (at_a > at_b) {
-      high = b;
-      b = a;
-      at_b = at_a;
-      a = high - kRatio * (high - low);
-      at_a = chernoff(coincidences, total, a);
-    } else {
-      low = a;
-      a = b;
-      at_a = at_b;
-      b = low + kRatio * (high - low);
-      at_b = chernoff(coincidences, total, b);
-    }
-  }
-  return std::max(0.0, std::max(at_a, at_b)) / std::numbers::ln10;
 }
 
 }  // namespace
 
 std::vector<ReferencePoint> reference_points(std::span<const std::byte> packed, const Fit& fit,
                                              double window_s) {
-  const double margin = kOffsetReach * kOffsetStep + kRounds[0].time_s + kTempoReach * window_s;
+  const Stretch stretch = within_reach_unsettled(fit, window_s);
   std::vector<ReferencePoint> points;
-  for (const Peak& peak :
-       unpack_peaks(packed, fit.offset_s - margin, fit.offset_s + fit.tempo * window_s + margin)) {
-    points.push_back({.time_s = static_cast<float>(peak.time_s),
-                      .u = static_cast<float>(frequency_to_u(peak.freq_hz)),
-                      .ln_freq = std::log(peak.freq_hz),
-                      .salience_db = peak.salience_db});
-  }
+  for (const Peak& peak : unpack_peaks(packed, stretch.from_s, stretch.to_s))
+    points.push_back(make_reference_point(peak.time_s, peak.freq_hz, peak.salience_db));
   return points;
 }
 
 int settle_offset(const QueryView& query, std::span<const ReferencePoint> reference, Fit& fit) {
-  constexpr Ellipse kCoarse{0.032, 2.0};
-  constexpr int kOffsets = 2 * kOffsetReach + 1;
+  const QueryArrays arrays = query.arrays();
+  const Placement placement(fit, fit.pitch);
   std::array<int, kOffsets> counts{};
-  const double reach = kOffsetReach * kOffsetStep / fit.tempo + kCoarse.time_s;
-  for (const ReferencePoint& point : inside(query, reference, fit)) {
-    const double at = (point.time_s - fit.offset_s) / fit.tempo;
-    std::array<bool, kOffsets> met{};
-    for (const QueryView::Point& candidate : query.between(at - reach, at + reach)) {
-      const double du = (candidate.u - point.u) / kCoarse.u;
-      if (std::abs(du) >= 1.0) continue;
-      for (int k = 0; k < kOffsets; ++k) {
-        const double dt =
-            (candidate.time_s - at + (k - kOffsetReach) * kOffsetStep / fit.tempo) / kCoarse.time_s;
-        met[static_cast<std::size_t>(k)] |= dt * dt + du * du < 1.0;
-      }
-    }
-    for (std::size_t k = 0; k < met.size(); ++k) counts[k] += met[k] ? 1 : 0;
+  for (const ReferencePoint& point : within(reference, inside_window(fit, query.length_s()))) {
+    const std::uint32_t met = offsets_met(arrays, point, placement);
+    for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += met >> k & 1;
   }
-  int best = kOffsetReach;
-  for (int k = 0; k < kOffsets; ++k) {
-    if (counts[static_cast<std::size_t>(k)] > counts[static_cast<std::size_t>(best)]) best = k;
-  }
+  const int best = best_offset(counts.data());
   fit.offset_s += (best - kOffsetReach) * kOffsetStep;
   return counts[static_cast<std::size_t>(best)];
 }
@@ -231,40 +136,32 @@ void find_coincidences(const QueryView& query, std::span<const ReferencePoint> r
                        const Fit& fit, std::vector<Coincidence>& out) {
   out.clear();
   if (query.points().empty()) return;
-  const double change = std::log(fit.pitch / query.pitch());
-  for (const ReferencePoint& point : inside(query, reference, fit)) {
-    const QueryView::Point* best = nullptr;
-    const double distance = nearest(query, point, fit, change, kFinal, best);
-    const double at = (point.time_s - fit.offset_s) / fit.tempo;
-    const double chance = chance_at(query, at, point.u, best != nullptr);
-    out.push_back({.query_time_s = static_cast<float>(at),
-                   .weight = static_cast<float>(1.0 - distance),
-                   .chance = static_cast<float>(chance),
-                   .loss_db = best == nullptr ? 0.0F : point.salience_db - best->salience_db});
-  }
+  const QueryArrays arrays = query.arrays();
+  const Placement placement(fit, query.pitch());
+  const ChanceModel chance(arrays);
+  for (const ReferencePoint& point : within(reference, inside_window(fit, query.length_s())))
+    out.push_back(coincidence_of(arrays, point, placement, chance));
 }
 
 Verdict verify(const QueryView& query, std::span<const ReferencePoint> reference, const Fit& fit,
                bool refine) {
   Verdict verdict{.fit = fit};
-  if (refine) {
-    std::vector<Pair> pairs;
-    for (const Ellipse& ellipse : kRounds) {
-      collect(query, reference, verdict.fit, ellipse, pairs);
-      refit(pairs, fit, verdict.fit);
-    }
+  reference = within(reference, within_reach(fit, query.length_s()));
+  for (int round = 0; refine && round < kRounds; ++round) {
+    const auto inside = within(reference, inside_window(verdict.fit, query.length_s()));
+    const FitSums sums = fit_sums(query.arrays(), inside, fit, verdict.fit, ellipse_of(round));
+    verdict.fit = refit(sums, query.length_s(), fit, verdict.fit);
   }
   std::vector<Coincidence> coincidences;
   find_coincidences(query, reference, verdict.fit, coincidences);
   verdict.expected = static_cast<int>(coincidences.size());
   if (coincidences.empty()) return verdict;
-  std::vector<float> losses;
-  for (const Coincidence& c : coincidences) {
-    if (c.weight > 0) losses.push_back(c.loss_db);
-  }
-  verdict.found_share = static_cast<double>(losses.size()) / verdict.expected;
-  if (losses.size() >= kEnoughForMasking) verdict.masking_db = median(losses);
-  verdict.score = chernoff_score(coincidences);
+  const auto found = std::count_if(coincidences.begin(), coincidences.end(),
+                                   [](const Coincidence& c) { return c.weight > 0; });
+  verdict.found_share = static_cast<double>(found) / verdict.expected;
+  if (found >= kEnoughForMasking)
+    verdict.masking_db = median_loss(coincidences, static_cast<std::size_t>(found));
+  verdict.score = ChernoffBound(coincidences).score();
   return verdict;
 }
 

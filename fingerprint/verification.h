@@ -46,7 +46,8 @@ std::vector<ReferencePoint> reference_points(std::span<const std::byte> packed, 
 int settle_offset(const QueryView& query, std::span<const ReferencePoint> reference, Fit& fit);
 
 /// Three rounds of weighted least squares from ever narrower ellipses, then the score. The fit
-/// stays within 1.2 % of tempo and 0.7 % of pitch of where it began.
+/// stays within 1.2 % of tempo and 0.7 % of pitch of where it began, and looks at no other points
+/// than reference_points() of its beginning would give.
 /// @param refine  false: keeps the fit as it is and only scores
 Verdict verify(const QueryView& query, std::span<const ReferencePoint> reference, const Fit& fit,
                bool refine = true);

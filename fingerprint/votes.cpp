@@ -11,14 +11,9 @@
 namespace spintag::fingerprint {
 namespace {
 
-/// Times in steps of 4 ms: a unit of the time line is 5 of them, a counter 16.
-constexpr std::uint64_t kStepsPerUnit = 5;
-constexpr int kCounterShift = 4;
 constexpr double kStepsPerSecond = Probe::kSteps;
-static_assert(kStepsPerUnit / kStepsPerSecond == IndexShard::kUnitS);
-static_assert((1 << kCounterShift) / kStepsPerSecond == VoteCounter::kCounterS);
-/// A window may begin before the time line does, by as much as an anchor step can say.
-constexpr std::uint64_t kPadSteps = 65'536;
+static_assert(VoteClock::kStepsPerUnit / kStepsPerSecond == IndexShard::kUnitS);
+static_assert((1 << VoteClock::kCounterShift) / kStepsPerSecond == VoteCounter::kCounterS);
 
 /// The words that a probe has to look through.
 struct Lookup {
@@ -66,6 +61,12 @@ SPINTAG_CLONES std::uint64_t buckets_that_answer(std::uint32_t units,
 
 }  // namespace
 
+Nomination VoteClock::nomination(std::uint32_t counter, std::uint32_t votes, std::uint32_t sum) {
+  constexpr double kPadS = kPadSteps / kStepsPerSecond;
+  const double place = counter - 0.5 + static_cast<double>(votes) / sum;
+  return {place * VoteCounter::kCounterS - kPadS, sum};
+}
+
 const std::vector<Nomination>& VoteCounter::count(const IndexShard& shard,
                                                   std::span<const Probe> probes,
                                                   std::uint32_t fewest, std::size_t most) {
@@ -89,9 +90,7 @@ void VoteCounter::collect(const IndexShard& shard, std::span<const Probe> probes
       const Probe& probe = batch[static_cast<std::size_t>(std::countr_zero(rest))];
       for (std::uint32_t k = 0; k < probe.count; ++k) {
         shard.for_each_unit(probe.hash + k, [&](std::uint32_t unit) {
-          const std::uint64_t step =
-              unit * kStepsPerUnit + kStepsPerUnit / 2 + kPadSteps - probe.anchor_step;
-          counters_.push_back(static_cast<std::uint32_t>(step >> kCounterShift));
+          counters_.push_back(VoteClock::counter(unit, probe.anchor_step));
         });
       }
     }
@@ -117,7 +116,6 @@ void VoteCounter::sort() {
 
 void VoteCounter::nominate(std::uint32_t fewest, std::size_t most) {
   nominations_.clear();
-  const double pad_s = kPadSteps / kStepsPerSecond;
   std::uint32_t previous = 0;
   std::uint32_t previous_votes = 0;
   for (std::size_t i = 0; i < counters_.size();) {
@@ -127,9 +125,7 @@ void VoteCounter::nominate(std::uint32_t fewest, std::size_t most) {
     const bool adjoins = previous_votes > 0 && counters_[i] == previous + 1;
     const std::uint32_t sum = votes + (adjoins ? previous_votes : 0);
     if (sum >= fewest) {
-      // The middle of a counter, drawn towards its neighbour by the neighbour's votes.
-      const double place = counters_[i] - 0.5 + static_cast<double>(votes) / sum;
-      nominations_.push_back({place * kCounterS - pad_s, sum});
+      nominations_.push_back(VoteClock::nomination(counters_[i], votes, sum));
     }
     previous = counters_[i];
     previous_votes = votes;

@@ -8,6 +8,7 @@
 
 #include "fingerprint/index_shard.h"
 #include "fingerprint/landmarks.h"
+#include "kernels/host_device.h"
 
 namespace spintag::fingerprint {
 
@@ -15,6 +16,24 @@ namespace spintag::fingerprint {
 struct Nomination {
   double offset_s = 0;  ///< on the shard's time line, of the window's start; may be negative
   std::uint32_t votes = 0;
+};
+
+/// How votes are laid out on the time line, for every device that counts them.
+struct VoteClock {
+  static constexpr int kCounterShift = 4;             ///< a counter is 16 steps of 4 ms
+  static constexpr std::uint64_t kStepsPerUnit = 5;   ///< a unit of the time line, 20 ms
+  static constexpr std::uint64_t kPadSteps = 65'536;  ///< a window may begin before the time line
+
+  /// The counter that a posting at `unit` votes for when its anchor stands `anchor_step` steps into
+  /// the window.
+  SPINTAG_HOST_DEVICE static std::uint32_t counter(std::uint32_t unit, std::uint32_t anchor_step) {
+    const std::uint64_t step = unit * kStepsPerUnit + kStepsPerUnit / 2 + kPadSteps - anchor_step;
+    return static_cast<std::uint32_t>(step >> kCounterShift);
+  }
+
+  /// The place of a counter with so many votes of its own, of `sum` with those of the counter
+  /// before it: its middle, drawn towards its neighbour by the neighbour's votes.
+  static Nomination nomination(std::uint32_t counter, std::uint32_t votes, std::uint32_t sum);
 };
 
 /// Scratch of a vote. Memory grows with the agreements met, not with the catalogue.

@@ -1,5 +1,6 @@
 // kernels/no_cuda.cpp - what a program that was built without CUDA says about CUDA devices.
 #include "kernels/device.h"
+#include "kernels/scan.h"
 
 namespace spintag::kernels {
 
@@ -16,6 +17,10 @@ class Context {};
 std::shared_ptr<Context> open_context(int index) {
   throw DeviceError("cuda:" + std::to_string(index) +
                     ": this program was built without CUDA (try auto or cpu)");
+}
+
+std::vector<std::uint32_t> exclusive_sums(Device& device, std::span<const std::uint32_t>) {
+  throw DeviceError(device.name() + ": this program was built without CUDA");
 }
 
 }  // namespace cuda

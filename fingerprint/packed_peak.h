@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fingerprint/peak.h"
+#include "fingerprint/portable_math.h"
 #include "fingerprint/profile.h"
 #include "kernels/host_device.h"
 
@@ -24,7 +26,28 @@ struct PackedPeak {
   static constexpr double kLevelFloor = 6.0;
   static constexpr double kLevelStep = 1.5;
 
+  static constexpr std::uint32_t kMaxFreq = 4095;
+  static constexpr std::uint32_t kMaxLevel = 15;
+  static constexpr std::int64_t kMaxDelta = 255;
+
   std::uint32_t word = 0;
+
+  /// The time of a peak on the clock of the packing.
+  SPINTAG_HOST_DEVICE static std::int64_t ticks(double time_s) {
+    return portable_round(time_s / kTimeStep);
+  }
+  /// @param delta  since the peak before, at most kMaxDelta
+  SPINTAG_HOST_DEVICE static PackedPeak of(const Peak& peak, std::int64_t delta) {
+    const double freq = (peak.freq_hz - BroadcastProfile::low_hz) / kFreqStep;
+    const double level = (peak.salience_db - kLevelFloor) / kLevelStep;
+    return {clamped(portable_round(freq) + 1, 1, kMaxFreq) |
+            clamped(portable_round(level), 0, kMaxLevel) << 12 |
+            static_cast<std::uint32_t>(delta) << 16};
+  }
+  /// No peak: moves the clock on by kMaxDelta.
+  SPINTAG_HOST_DEVICE static PackedPeak pause() {
+    return {static_cast<std::uint32_t>(kMaxDelta) << 16};
+  }
 
   SPINTAG_HOST_DEVICE static PackedPeak at(const std::byte* bytes) {
     return {static_cast<std::uint32_t>(bytes[0]) | static_cast<std::uint32_t>(bytes[1]) << 8 |
@@ -37,6 +60,12 @@ struct PackedPeak {
   }
   SPINTAG_HOST_DEVICE float salience_db() const {
     return static_cast<float>(kLevelFloor + (word >> 12 & 0xF) * kLevelStep);
+  }
+
+ private:
+  SPINTAG_HOST_DEVICE static std::uint32_t clamped(std::int64_t value, std::int64_t low,
+                                                   std::int64_t high) {
+    return static_cast<std::uint32_t>(value < low ? low : value > high ? high : value);
   }
 };
 

@@ -101,4 +101,11 @@ SPINTAG_HOST_DEVICE inline double portable_expm1(double x) {
   return portable::power_of_two(r.halvings) * (small + (1 - portable::power_of_two(-r.halvings)));
 }
 
+/// The nearest whole number, halves away from zero, as std::llround() gives it; |x| < 2^63.
+SPINTAG_HOST_DEVICE inline std::int64_t portable_round(double x) {
+  const auto whole = static_cast<std::int64_t>(x);
+  const double rest = x - static_cast<double>(whole);  // exact
+  return whole + (rest >= 0.5 ? 1 : 0) - (rest <= -0.5 ? 1 : 0);
+}
+
 }  // namespace spintag::fingerprint

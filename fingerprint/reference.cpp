@@ -7,19 +7,13 @@
 
 #include "fingerprint/landmarks.h"
 #include "fingerprint/packed_peak.h"
+#include "fingerprint/peak_order.h"
 #include "fingerprint/profile.h"
 
 namespace spintag::fingerprint {
 namespace {
 
 using Profile = BroadcastProfile;
-constexpr std::int64_t kMaxDelta = 255;
-constexpr int kMaxLevel = 15;
-
-bool stronger(const Peak& a, const Peak& b) {
-  if (a.salience_db != b.salience_db) return a.salience_db > b.salience_db;
-  return a.time_s != b.time_s ? a.time_s < b.time_s : a.freq_hz < b.freq_hz;
-}
 
 /// Peaks without a stronger one near them in time and frequency.
 std::vector<Peak> stand_alone(std::span<const Peak> dense) {
@@ -31,7 +25,7 @@ std::vector<Peak> stand_alone(std::span<const Peak> dense) {
     for (std::size_t j = first;
          alone && j < dense.size() && dense[j].time_s - dense[i].time_s <= Profile::thin_s; ++j) {
       alone = j == i || std::abs(dense[j].freq_hz - dense[i].freq_hz) > Profile::thin_hz ||
-              !stronger(dense[j], dense[i]);
+              !is_stronger(dense[j], dense[i]);
     }
     if (alone) kept.push_back(dense[i]);
   }
@@ -46,20 +40,17 @@ std::vector<Peak> strongest_of_each_second(std::vector<Peak> peaks, std::ptrdiff
     const auto end =
         std::find_if(begin, peaks.end(), [&](const Peak& peak) { return peak.time_s >= second; });
     const auto cut = begin + std::min(end - begin, per_second);
-    std::partial_sort(begin, cut, end, stronger);
-    std::sort(begin, cut, [](const Peak& a, const Peak& b) {
-      return a.time_s != b.time_s ? a.time_s < b.time_s : a.freq_hz < b.freq_hz;
-    });
+    std::partial_sort(begin, cut, end, is_stronger);
+    std::sort(begin, cut, is_earlier);
     kept.insert(kept.end(), begin, cut);
     begin = end;
   }
   return kept;
 }
 
-void append(PackedPeaks& packed, std::uint32_t freq, std::uint32_t level, std::int64_t delta) {
-  const std::uint32_t word = freq | level << 12 | static_cast<std::uint32_t>(delta) << 16;
+void append(PackedPeaks& packed, PackedPeak peak) {
   for (int shift = 0; shift < 24; shift += 8)
-    packed.push_back(static_cast<std::byte>(word >> shift & 0xFF));
+    packed.push_back(static_cast<std::byte>(peak.word >> shift & 0xFF));
 }
 
 }  // namespace
@@ -71,15 +62,10 @@ PackedPeaks make_reference(std::span<const Peak> dense) {
   packed.reserve(peaks.size() * PackedPeak::kBytes);
   std::int64_t clock = 0;
   for (const Peak& peak : peaks) {
-    const std::int64_t time = std::llround(peak.time_s / PackedPeak::kTimeStep);
-    for (; time - clock > kMaxDelta; clock += kMaxDelta) append(packed, 0, 0, kMaxDelta);
-    const auto freq = std::clamp<long>(
-        std::lround((peak.freq_hz - Profile::low_hz) / PackedPeak::kFreqStep) + 1, 1, 4095);
-    const auto level = std::clamp<long>(
-        std::lround((peak.salience_db - PackedPeak::kLevelFloor) / PackedPeak::kLevelStep), 0,
-        kMaxLevel);
-    append(packed, static_cast<std::uint32_t>(freq), static_cast<std::uint32_t>(level),
-           time - clock);
+    const std::int64_t time = PackedPeak::ticks(peak.time_s);
+    for (; time - clock > PackedPeak::kMaxDelta; clock += PackedPeak::kMaxDelta)
+      append(packed, PackedPeak::pause());
+    append(packed, PackedPeak::of(peak, time - clock));
     clock = time;
   }
   return packed;

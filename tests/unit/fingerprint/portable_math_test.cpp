@@ -81,5 +81,20 @@ TEST(PortableMath, Expm1IsWithinTwoUlps) {
   EXPECT_EQ(portable_expm1(1e-300), 1e-300);
 }
 
+TEST(PortableMath, RoundIsLlround) {
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> uniform(-10, 10);
+  for (int i = 0; i < kDraws; ++i) {
+    const double x = uniform(random);
+    ASSERT_EQ(portable_round(x), std::llround(x)) << x;
+  }
+  for (const double half : {0.5, 1.5, 2.5, 1e6 + 0.5, 4503599627370495.5, 9007199254740993.0}) {
+    for (const double x : {half, std::nextafter(half, 0.0), std::nextafter(half, 1e300)}) {
+      EXPECT_EQ(portable_round(x), std::llround(x)) << x;
+      EXPECT_EQ(portable_round(-x), std::llround(-x)) << x;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace spintag::fingerprint

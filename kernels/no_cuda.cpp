@@ -1,6 +1,7 @@
 // kernels/no_cuda.cpp - what a program that was built without CUDA says about CUDA devices.
 #include "kernels/device.h"
 #include "kernels/scan.h"
+#include "kernels/stft.h"
 
 namespace spintag::kernels {
 
@@ -20,6 +21,16 @@ std::shared_ptr<Context> open_context(int index) {
 }
 
 std::vector<std::uint32_t> exclusive_sums(Device& device, std::span<const std::uint32_t>) {
+  throw DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::vector<float> power_spectrogram(Device& device, const StftParams&,
+                                     std::span<const std::span<const float>>) {
+  throw DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::vector<float> level_spectrogram(Device& device, const StftParams&, float,
+                                     std::span<const std::span<const float>>) {
   throw DeviceError(device.name() + ": this program was built without CUDA");
 }
 

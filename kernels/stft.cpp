@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "kernels/multiversion.h"
+#include "kernels/stft_tables.h"
 
 namespace spintag::kernels {
 namespace {
@@ -53,49 +54,6 @@ Plan make_plan(std::size_t size, float* in, float* out) {
                               FFTW_ESTIMATE | FFTW_DESTROY_INPUT));
   if (!plan) throw std::runtime_error("FFTW made no plan for " + std::to_string(size) + " points");
   return plan;
-}
-
-void check(const StftParams& p) {
-  if (p.frame_samples < 4 || p.frame_samples % 2 != 0 || p.frame_samples > (1U << 30)) {
-    throw std::invalid_argument("frame_samples " + std::to_string(p.frame_samples) +
-                                " is not an even number from 4 to 2^30");
-  }
-  if (p.hop_samples < 1) throw std::invalid_argument("hop_samples is 0");
-  const std::size_t all = p.frame_samples / 2 + 1;
-  if (p.first_bin > all || p.bins > all - p.first_bin) {
-    throw std::invalid_argument("bins " + std::to_string(p.first_bin) + " to " +
-                                std::to_string(p.first_bin + p.bins) + " are more than the " +
-                                std::to_string(all) + " of the frame");
-  }
-}
-
-std::vector<double> hann(std::size_t samples, HannWindow kind) {
-  const std::size_t period = kind == HannWindow::kPeriodic ? samples : samples - 1;
-  std::vector<double> window(samples);
-  for (std::size_t n = 0; n < samples; ++n) {
-    const double angle =
-        2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(period);
-    window[n] = 0.5 - 0.5 * std::cos(angle);
-  }
-  return window;
-}
-
-double power_factor(const std::vector<double>& window, PowerScale scale) {
-  double sum = 0;
-  double squares = 0;
-  for (const double w : window) {
-    sum += w;
-    squares += w * w;
-  }
-  switch (scale) {
-    case PowerScale::kRaw:
-      return 1;
-    case PowerScale::kFullScaleSine:
-      return 4 / (sum * sum);
-    case PowerScale::kDensity:
-      return 2 / squares;
-  }
-  return 1;
 }
 
 SPINTAG_CLONES void apply_window(const float* samples, const float* window, float* product,
@@ -188,9 +146,9 @@ Stft::State::State(const StftParams& p)
       re(allocate(half + 1)),
       im(allocate(half + 1)),
       plan(make_plan(half, input.get(), output.get())) {
-  const std::vector<double> exact = hann(p.frame_samples, p.window);
+  const std::vector<double> exact = stft_window(p);
   window.assign(exact.begin(), exact.end());
-  factor = static_cast<float>(0.25 * p.gain * power_factor(exact, p.scale));
+  factor = static_cast<float>(0.25 * stft_power_factor(p));
   for (std::size_t k = 0; k < p.bins; ++k) {
     const double angle =
         -std::numbers::pi * static_cast<double>(p.first_bin + k) / static_cast<double>(half);
@@ -200,7 +158,7 @@ Stft::State::State(const StftParams& p)
 }
 
 Stft::Stft(const StftParams& params) {
-  check(params);
+  check_stft(params);
   state_ = std::make_unique<State>(params);
 }
 
@@ -248,6 +206,37 @@ std::size_t Stft::frames(std::span<const float> samples, std::span<float> power)
 void power_to_db(std::span<const float> power, float offset, std::span<float> db) {
   assert(db.size() >= power.size());
   to_db(power.data(), offset, db.data(), power.size());
+}
+
+namespace {
+
+std::vector<float> power_spectrogram_on_cpu(const StftParams& params,
+                                            std::span<const std::span<const float>> signals) {
+  Stft stft(params);
+  std::size_t frames = 0;
+  for (const auto signal : signals) frames += stft.frame_count(signal.size());
+  std::vector<float> power(frames * params.bins);
+  std::size_t row = 0;
+  for (const auto signal : signals) {
+    row += stft.frames(signal, std::span(power).subspan(row * params.bins));
+  }
+  return power;
+}
+
+}  // namespace
+
+std::vector<float> power_spectrogram(Device& device, const StftParams& params,
+                                     std::span<const std::span<const float>> signals) {
+  return device.is_cuda() ? cuda::power_spectrogram(device, params, signals)
+                          : power_spectrogram_on_cpu(params, signals);
+}
+
+std::vector<float> level_spectrogram(Device& device, const StftParams& params, float offset,
+                                     std::span<const std::span<const float>> signals) {
+  if (device.is_cuda()) return cuda::level_spectrogram(device, params, offset, signals);
+  std::vector<float> levels = power_spectrogram_on_cpu(params, signals);
+  power_to_db(levels, offset, levels);
+  return levels;
 }
 
 }  // namespace spintag::kernels

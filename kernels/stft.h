@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
+
+#include "kernels/device.h"
 
 namespace spintag::kernels {
 
@@ -71,4 +74,26 @@ class Stft {
 /// @param db  as many as `power`; may be the same memory
 void power_to_db(std::span<const float> power, float offset, std::span<float> db);
 
+/// Power spectra of many signals at once, on any device. The CPU is Stft::frames(). A CUDA device
+/// takes frames of 256 to 8192 samples, a power of two, and comes within 1e-6 of the largest power
+/// of the frame: it rounds otherwise.
+/// @param signals  any lengths; one that is shorter than a frame has none
+/// @return [frames, params.bins] row-major, the frames of all signals one after the other
+/// @throws std::invalid_argument if the parameters break the rules above
+/// @throws DeviceError if the device fails. One caller per Device at a time.
+std::vector<float> power_spectrogram(Device& device, const StftParams& params,
+                                     std::span<const std::span<const float>> signals);
+
+/// power_to_db() of those powers: given the same power, every device gives the same bits.
+std::vector<float> level_spectrogram(Device& device, const StftParams& params, float offset,
+                                     std::span<const std::span<const float>> signals);
+
+namespace cuda {
+
+std::vector<float> power_spectrogram(Device& device, const StftParams& params,
+                                     std::span<const std::span<const float>> signals);
+std::vector<float> level_spectrogram(Device& device, const StftParams& params, float offset,
+                                     std::span<const std::span<const float>> signals);
+
+}  // namespace cuda
 }  // namespace spintag::kernels

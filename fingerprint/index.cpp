@@ -12,19 +12,20 @@ namespace {
 using Shard = std::shared_ptr<const IndexShard>;
 
 /// Shards of at most IndexShard::kMaxUnits each.
-void build_shards(std::span<const IndexTrack> tracks, std::vector<Shard>& shards) {
+void build_shards(std::span<const IndexTrack> tracks, unsigned threads,
+                  std::vector<Shard>& shards) {
   std::size_t first = 0;
   std::uint64_t units = 0;
   for (std::size_t i = 0; i < tracks.size(); ++i) {
     const std::uint64_t length = IndexShard::units_of(tracks[i].duration_s);
     if (units + length > IndexShard::kMaxUnits) {
-      shards.push_back(IndexShard::build(tracks.subspan(first, i - first)));
+      shards.push_back(IndexShard::build(tracks.subspan(first, i - first), threads));
       first = i;
       units = 0;
     }
     units += length;
   }
-  if (first < tracks.size()) shards.push_back(IndexShard::build(tracks.subspan(first)));
+  if (first < tracks.size()) shards.push_back(IndexShard::build(tracks.subspan(first), threads));
 }
 
 /// Logarithmic method (Bentley and Saxe 1980): a shard is merged with the one before it while that
@@ -52,9 +53,9 @@ void merge_small(std::vector<Shard>& shards) {
 Index::Index() = default;
 Index::~Index() = default;
 
-std::shared_ptr<const Index> Index::build(std::span<const IndexTrack> tracks) {
+std::shared_ptr<const Index> Index::build(std::span<const IndexTrack> tracks, unsigned threads) {
   auto index = std::make_shared<Index>();
-  build_shards(tracks, index->shards_);
+  build_shards(tracks, threads, index->shards_);
   return index;
 }
 
@@ -73,7 +74,7 @@ std::shared_ptr<const Index> Index::changed(std::span<const IndexTrack> added,
     if (mostly_dead) kept = kept->compacted();
     index->shards_.push_back(std::move(kept));
   }
-  build_shards(added, index->shards_);
+  build_shards(added, 0, index->shards_);
   merge_small(index->shards_);
   return index;
 }

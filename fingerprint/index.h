@@ -39,8 +39,10 @@ class Index {
   Index();
   ~Index();
 
+  /// @param threads  at most so many; 0 = one for each core. The index is the same.
   /// @throws IndexError on a damaged print or one of over 2^32 time units
-  static std::shared_ptr<const Index> build(std::span<const IndexTrack> tracks);
+  static std::shared_ptr<const Index> build(std::span<const IndexTrack> tracks,
+                                            unsigned threads = 0);
 
   /// This index without `removed` and with `added` (which replace tracks of the same id).
   std::shared_ptr<const Index> changed(std::span<const IndexTrack> added,

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "fingerprint/index.h"
+#include "kernels/host_device.h"
 
 namespace spintag::fingerprint {
 
@@ -51,8 +52,12 @@ class IndexShard : public std::enable_shared_from_this<IndexShard> {
 
   /// Units that a recording takes on the time line.
   static std::uint64_t units_of(double duration_s);
-  /// @throws IndexError if the tracks need more than kMaxUnits
-  static std::shared_ptr<const IndexShard> build(std::span<const IndexTrack> tracks);
+  /// The same arrays from any number of threads. While it works it needs half the words' memory
+  /// again. Few tracks are built without threads.
+  /// @param threads  at most so many; 0 = one for each core
+  /// @throws IndexError if the tracks need more than kMaxUnits, or naming a damaged one
+  static std::shared_ptr<const IndexShard> build(std::span<const IndexTrack> tracks,
+                                                 unsigned threads = 0);
   /// Over arrays that `owner` keeps alive.
   IndexShard(const ShardArrays& arrays, std::shared_ptr<const void> owner);
   /// The same arrays without some tracks.
@@ -101,11 +106,13 @@ class IndexShard : public std::enable_shared_from_this<IndexShard> {
     return {bucket, key - bucket * keys_per_bucket_};
   }
 
- private:
   /// Frequencies are mixed, so that the buckets fill evenly; the time difference stays lowest, so
   /// that neighbours share one.
-  static std::uint32_t key_of(std::uint32_t hash);
+  SPINTAG_HOST_DEVICE static std::uint32_t key_of(std::uint32_t hash);
+  static std::uint32_t keys_per_bucket(std::uint32_t units);       ///< D of a time line
+  static std::size_t bucket_count(std::uint32_t keys_per_bucket);  ///< that all keys take
 
+ private:
   ShardArrays arrays_;
   std::shared_ptr<const void> owner_;
   std::uint32_t keys_per_bucket_ = 1;  ///< D
@@ -115,7 +122,7 @@ class IndexShard : public std::enable_shared_from_this<IndexShard> {
   std::size_t removed_count_ = 0;
 };
 
-inline std::uint32_t IndexShard::key_of(std::uint32_t hash) {
+SPINTAG_HOST_DEVICE inline std::uint32_t IndexShard::key_of(std::uint32_t hash) {
   constexpr std::uint32_t kDtBits = 7;
   constexpr std::uint32_t kFreqMask = (1U << 20) - 1;
   return ((hash >> kDtBits) * 0x9E375U & kFreqMask) << kDtBits | (hash & ((1U << kDtBits) - 1));

@@ -137,6 +137,93 @@ TEST(Index, SizeStaysWithinItsBudgetAtEverySize) {
   }
 }
 
+/// The arrays of a shard by their definition in index_shard.h, from one sort of everything.
+void expect_is_its_definition(const ShardArrays& arrays, std::span<const IndexTrack> tracks) {
+  ASSERT_EQ(arrays.tracks.size(), tracks.size());
+  const std::uint64_t per_bucket = 0xFFFFFFFFU / arrays.units;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> expected;  // bucket, word
+  std::uint64_t first_unit = 0;
+  for (std::size_t i = 0; i < tracks.size(); ++i) {
+    EXPECT_EQ(arrays.tracks[i].track_id, tracks[i].track_id);
+    EXPECT_EQ(arrays.tracks[i].first_unit, first_unit);
+    EXPECT_TRUE(std::ranges::equal(
+        arrays.packed.subspan(arrays.tracks[i].packed_begin, arrays.tracks[i].packed_bytes),
+        tracks[i].packed));
+    std::vector<Landmark> landmarks;
+    make_reference_landmarks(unpack_peaks(tracks[i].packed), landmarks);
+    for (const Landmark& landmark : landmarks) {
+      const auto unit = first_unit + static_cast<std::uint64_t>(landmark.anchor_time_s / 0.020);
+      const std::uint64_t key = IndexShard::key_of(landmark.hash);
+      expected.emplace_back(key / per_bucket, key % per_bucket * arrays.units + unit);
+    }
+    first_unit += IndexShard::units_of(tracks[i].duration_s);
+  }
+  std::sort(expected.begin(), expected.end());
+  ASSERT_EQ(arrays.words.size(), expected.size());
+  std::size_t wrong = 0;
+  std::size_t at = 0;
+  for (std::size_t bucket = 0; bucket + 1 < arrays.directory.size(); ++bucket) {
+    wrong += arrays.directory[bucket] != at ? 1 : 0;
+    for (; at < expected.size() && expected[at].first == bucket; ++at)
+      wrong += arrays.words[at] != expected[at].second ? 1 : 0;
+  }
+  EXPECT_EQ(wrong, 0U);
+  EXPECT_EQ(arrays.directory.back(), expected.size());
+}
+
+/// Few prints many times over: enough work for several threads, and buckets of any length.
+std::vector<IndexTrack> repeated(const Catalogue& catalogue, std::size_t times) {
+  std::vector<IndexTrack> tracks;
+  for (std::size_t i = 0; i < times * catalogue.tracks.size(); ++i) {
+    IndexTrack track = catalogue.tracks[i * i % catalogue.tracks.size()];
+    track.track_id = static_cast<TrackId>(i);
+    tracks.push_back(std::move(track));
+  }
+  return tracks;
+}
+
+TEST(Index, ArraysAreTheSameFromAnyNumberOfThreads) {
+  const Catalogue catalogue(40, 120);
+  const std::vector<IndexTrack> tracks = repeated(catalogue, 25);
+  std::size_t packed_bytes = 0;
+  for (const IndexTrack& track : tracks) packed_bytes += track.packed.size();
+  ASSERT_GT(packed_bytes, std::size_t{3} << 20) << "too little for four threads";
+  const auto alone = IndexShard::build(tracks, 1);
+  expect_is_its_definition(alone->arrays(), tracks);
+  for (const unsigned threads : {2U, 3U, 4U, 0U}) {
+    SCOPED_TRACE(threads);
+    const auto shard = IndexShard::build(tracks, threads);
+    EXPECT_TRUE(std::ranges::equal(shard->arrays().words, alone->arrays().words));
+    EXPECT_TRUE(std::ranges::equal(shard->arrays().directory, alone->arrays().directory));
+    EXPECT_TRUE(std::ranges::equal(shard->arrays().packed, alone->arrays().packed));
+    EXPECT_TRUE(std::ranges::equal(shard->arrays().metadata, alone->arrays().metadata));
+  }
+}
+
+TEST(Index, ArraysAreTheirDefinitionAtAnySize) {
+  const Catalogue catalogue(7, 20);
+  for (std::size_t size = 1; size <= catalogue.tracks.size(); size += 3) {
+    SCOPED_TRACE(size);
+    const auto tracks = std::span(catalogue.tracks).first(size);
+    expect_is_its_definition(IndexShard::build(tracks)->arrays(), tracks);
+  }
+}
+
+TEST(Index, FirstDamagedTrackIsNamedByAnyNumberOfThreads) {
+  const Catalogue catalogue(40, 120);
+  std::vector<IndexTrack> tracks = repeated(catalogue, 25);
+  for (const std::size_t damaged : {std::size_t{400}, std::size_t{401}, std::size_t{999}})
+    tracks[damaged].packed = tracks[damaged].packed.first(tracks[damaged].packed.size() - 1);
+  for (const unsigned threads : {1U, 4U}) {
+    try {
+      Index::build(tracks, threads);
+      ADD_FAILURE() << "built by " << threads;
+    } catch (const IndexError& error) {
+      EXPECT_EQ(std::string(error.what()).find("track 400:"), 0U) << error.what();
+    }
+  }
+}
+
 TEST(Index, EmptyIndexAnswersNothing) {
   const auto index = Index::build({});
   EXPECT_EQ(index->track_count(), 0U);

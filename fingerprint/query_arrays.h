@@ -15,13 +15,12 @@
 
 namespace spintag::fingerprint {
 
-/// A query peak, at the pitch of a reference.
-struct QueryPoint {
+/// A query peak, at the pitch of a reference. A device reads it at once.
+struct alignas(16) QueryPoint {
   float time_s = 0;  ///< from the window's start
   float u = 0;       ///< frequency scale of the peak at reference pitch
   float slope = 0;   ///< how far u falls for a unit of ln(pitch)
   float ln_freq = 0;
-  float salience_db = 0;
 };
 
 /// @param start_s  query time of the window's start
@@ -35,7 +34,6 @@ SPINTAG_HOST_DEVICE inline QueryPoint make_query_point(const Peak& peak, double 
   point.u = static_cast<float>(frequency_to_u(freq));
   point.slope = static_cast<float>(slope);
   point.ln_freq = static_cast<float>(portable_log(peak.freq_hz));
-  point.salience_db = peak.salience_db;
   return point;
 }
 
@@ -46,6 +44,7 @@ struct QueryArrays {
   static constexpr std::uint32_t kUCells = 640;
 
   const QueryPoint* points = nullptr;         ///< [count] in time order
+  const float* salience_db = nullptr;         ///< [count] of the points
   const std::uint32_t* time_cells = nullptr;  ///< [time_cell_count + 1] first point of each
   const float* u = nullptr;                   ///< [count] by cell
   const std::uint32_t* u_cells = nullptr;     ///< [kUCells + 1] first of `u` of each

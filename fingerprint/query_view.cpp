@@ -33,6 +33,7 @@ void select_strongest(std::span<const Peak> peaks, double start_s, double end_s,
 QueryArrays QueryView::arrays() const {
   QueryArrays arrays;
   arrays.points = points_.data();
+  arrays.salience_db = salience_db_.data();
   arrays.time_cells = time_cells_.data();
   arrays.u = u_.data();
   arrays.u_cells = u_cells_.data();
@@ -47,12 +48,14 @@ void QueryView::assign(std::span<const Peak> peaks, double start_s, double end_s
   length_s_ = end_s - start_s;
   pitch_ = pitch;
   points_.clear();
+  salience_db_.clear();
   time_cells_.assign(QueryArrays::time_cells_for(length_s_) + 1, 0);
   u_cells_.assign(QueryArrays::kUCells + 1, 0);
   u_.resize(peaks.size());
   const QueryArrays sizes = arrays();
   for (const Peak& peak : peaks) {
     points_.push_back(make_query_point(peak, start_s, pitch));
+    salience_db_.push_back(peak.salience_db);
     ++time_cells_[sizes.time_cell(points_.back().time_s) + 1];
     ++u_cells_[QueryArrays::u_cell(points_.back().u) + 1];
   }

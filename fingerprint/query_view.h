@@ -31,6 +31,7 @@ class QueryView {
 
  private:
   std::vector<QueryPoint> points_;
+  std::vector<float> salience_db_;
   std::vector<std::uint32_t> time_cells_ = {0, 0};
   std::vector<float> u_;
   std::vector<std::uint32_t> u_cells_ = std::vector<std::uint32_t>(QueryArrays::kUCells + 1);

@@ -127,9 +127,9 @@ int settle_offset(const QueryView& query, std::span<const ReferencePoint> refere
     const std::uint32_t met = offsets_met(arrays, point, placement);
     for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += met >> k & 1;
   }
-  const int best = best_offset(counts.data());
-  fit.offset_s += (best - kOffsetReach) * kOffsetStep;
-  return counts[static_cast<std::size_t>(best)];
+  const SettledOffset best = best_offset(counts.data());
+  fit.offset_s += best.shift_s;
+  return best.coincidences;
 }
 
 void find_coincidences(const QueryView& query, std::span<const ReferencePoint> reference,

@@ -28,8 +28,8 @@ struct Verdict {
   int expected = 0;  ///< reference peaks inside the window
 };
 
-/// A peak of a track on the frequency scale.
-struct ReferencePoint {
+/// A peak of a track on the frequency scale. A device reads it at once.
+struct alignas(16) ReferencePoint {
   float time_s = 0;
   float u = 0;
   float ln_freq = 0;

@@ -52,6 +52,11 @@ inline constexpr int kEnoughForMasking = 30;  ///< peaks found; a median over fe
 inline constexpr double kMinChance = 0.003;
 inline constexpr double kMaxChance = 0.95;
 
+/// std::clamp() by value: a constant has no address on a device.
+SPINTAG_HOST_DEVICE inline double clamped(double value, double low, double high) {
+  return value < low ? low : high < value ? high : value;
+}
+
 /// A stretch of a reference, seconds: [from, to).
 struct Stretch {
   double from_s;
@@ -176,10 +181,10 @@ SPINTAG_HOST_DEVICE inline Fit refit(const FitSums& sums, double window_s, const
   const double qe = sums.qe - sums.q * mean_e;
   const double slope = begin.tempo + qe / (qq + kTempoPrior);
   Fit moved;
-  moved.tempo = std::clamp(slope, begin.tempo * (1 - kTempoReach), begin.tempo * (1 + kTempoReach));
+  moved.tempo = clamped(slope, begin.tempo * (1 - kTempoReach), begin.tempo * (1 + kTempoReach));
   moved.offset_s = fit.offset_s + mean_e + (begin.tempo - moved.tempo) * (0.5 * window_s + mean_q);
-  moved.pitch = std::clamp(portable_exp(sums.ln_pitch * per_weight),
-                           begin.pitch * (1 - kPitchReach), begin.pitch * (1 + kPitchReach));
+  moved.pitch = clamped(portable_exp(sums.ln_pitch * per_weight), begin.pitch * (1 - kPitchReach),
+                        begin.pitch * (1 + kPitchReach));
   return moved;
 }
 
@@ -199,7 +204,7 @@ struct ChanceModel {
     const double near_u = query.count_near_u(u, kNullRadiusU) - own;
     const double near_time = query.count_near_time(time_s, kNullRadiusS) - own;
     const double lambda = kAreaRatio * near_u * std::max(near_time * per_peak, flat_share);
-    return std::clamp(1.0 - portable_exp(-lambda), kMinChance, kMaxChance);
+    return clamped(1.0 - portable_exp(-lambda), kMinChance, kMaxChance);
   }
 
   double per_peak;
@@ -218,7 +223,7 @@ SPINTAG_HOST_DEVICE inline Coincidence coincidence_of(const QueryArrays& query,
   result.weight = static_cast<float>(1.0 - best.distance);
   result.chance = static_cast<float>(chance.at(query, at, point.u, found));
   // 0 is added so that no loss is -0, which would leave the order of losses open.
-  result.loss_db = found ? point.salience_db - query.points[best.index].salience_db + 0.0F : 0.0F;
+  result.loss_db = found ? point.salience_db - query.salience_db[best.index] + 0.0F : 0.0F;
   return result;
 }
 
@@ -247,13 +252,23 @@ SPINTAG_HOST_DEVICE inline std::uint32_t offsets_met(const QueryArrays& query,
   return met;
 }
 
+/// What settle_offset() decides.
+struct SettledOffset {
+  double shift_s;
+  int coincidences;
+};
 /// The first offset where most coincide, the nominated one if as many do there.
-SPINTAG_HOST_DEVICE inline int best_offset(const int* counts) {
+/// @param counts  [kOffsets]
+SPINTAG_HOST_DEVICE inline SettledOffset best_offset(const int* counts) {
   int best = kOffsetReach;
-  for (int k = 0; k < kOffsets; ++k) {
-    if (counts[k] > counts[best]) best = k;
+  int most = counts[kOffsetReach];
+  for (int k = 0; k < kOffsets; ++k) {  // not counts[best]: a device keeps the counts in registers
+    if (counts[k] > most) {
+      best = k;
+      most = counts[k];
+    }
   }
-  return best;
+  return {(best - kOffsetReach) * kOffsetStep, most};
 }
 
 /// A product of factors of at least 1 that may leave the range of a double: value * 2^exponent.

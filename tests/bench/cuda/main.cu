@@ -13,6 +13,7 @@ struct Part {
   void (*run)(spintag::bench::Bench&);
 };
 constexpr Part kParts[] = {
+    {"verification", spintag::bench::bench_verification},
     {"none", nullptr},
 };
 

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "fingerprint/cuda/lists.h"
+
 namespace spintag::fingerprint {
 namespace {
 
@@ -92,6 +94,15 @@ std::vector<DejavuLandmark> dejavu_landmarks(std::span<const kernels::Peak> peak
                            static_cast<std::uint16_t>(dt)});
     }
   }
+  return landmarks;
+}
+
+std::vector<std::vector<DejavuLandmark>> dejavu_landmarks(
+    kernels::Device& device, std::span<const std::span<const kernels::Peak>> lists,
+    const DejavuProfile& profile) {
+  if (device.is_cuda()) return cuda::dejavu_landmarks(device, lists, profile);
+  std::vector<std::vector<DejavuLandmark>> landmarks;
+  for (const auto& peaks : lists) landmarks.push_back(dejavu_landmarks(peaks, profile));
   return landmarks;
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/device.h"
 #include "kernels/peaks.h"
 #include "kernels/stft.h"
 
@@ -116,5 +117,11 @@ struct DejavuLandmark {
 /// 200 frames.
 std::vector<DejavuLandmark> dejavu_landmarks(std::span<const kernels::Peak> peaks,
                                              const DejavuProfile& profile = {});
+
+/// dejavu_landmarks() of each list, the same from every device.
+/// @throws kernels::DeviceError if the device fails. One caller per Device at a time.
+std::vector<std::vector<DejavuLandmark>> dejavu_landmarks(
+    kernels::Device& device, std::span<const std::span<const kernels::Peak>> lists,
+    const DejavuProfile& profile = {});
 
 }  // namespace spintag::fingerprint

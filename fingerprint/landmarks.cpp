@@ -1,6 +1,7 @@
 // fingerprint/landmarks.cpp - pairs of peaks on the processor.
 #include "fingerprint/landmarks.h"
 
+#include "fingerprint/cuda/lists.h"
 #include "fingerprint/landmark_math.h"
 
 namespace spintag::fingerprint {
@@ -49,6 +50,43 @@ void make_query_probes(std::span<const Peak> peaks, double origin_s, const Hypot
       }
     }
   }
+}
+
+namespace cpu {
+namespace {
+
+std::vector<std::vector<Landmark>> make_reference_landmarks(
+    std::span<const std::span<const Peak>> lists) {
+  std::vector<std::vector<Landmark>> landmarks(lists.size());
+  for (std::size_t i = 0; i < lists.size(); ++i)
+    fingerprint::make_reference_landmarks(lists[i], landmarks[i]);
+  return landmarks;
+}
+
+std::vector<std::vector<Probe>> make_query_probes(std::span<const std::span<const Peak>> lists,
+                                                  std::span<const double> origins_s,
+                                                  const Hypothesis& hypothesis) {
+  std::vector<std::vector<Probe>> probes(lists.size());
+  for (std::size_t i = 0; i < lists.size(); ++i)
+    fingerprint::make_query_probes(lists[i], origins_s[i], hypothesis, probes[i]);
+  return probes;
+}
+
+}  // namespace
+}  // namespace cpu
+
+std::vector<std::vector<Landmark>> make_reference_landmarks(
+    kernels::Device& device, std::span<const std::span<const Peak>> lists) {
+  return device.is_cuda() ? cuda::make_reference_landmarks(device, lists)
+                          : cpu::make_reference_landmarks(lists);
+}
+
+std::vector<std::vector<Probe>> make_query_probes(kernels::Device& device,
+                                                  std::span<const std::span<const Peak>> lists,
+                                                  std::span<const double> origins_s,
+                                                  const Hypothesis& hypothesis) {
+  return device.is_cuda() ? cuda::make_query_probes(device, lists, origins_s, hypothesis)
+                          : cpu::make_query_probes(lists, origins_s, hypothesis);
 }
 
 }  // namespace spintag::fingerprint

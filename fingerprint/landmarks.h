@@ -50,4 +50,17 @@ struct Probe {
 void make_query_probes(std::span<const Peak> peaks, double origin_s, const Hypothesis& hypothesis,
                        std::vector<Probe>& out);
 
+/// make_reference_landmarks() of each list, the same from every device.
+/// @throws kernels::DeviceError if the device fails. One caller per Device at a time.
+std::vector<std::vector<Landmark>> make_reference_landmarks(
+    kernels::Device& device, std::span<const std::span<const Peak>> lists);
+
+/// make_query_probes() of each list with its origin, the same from every device.
+/// @param origins_s  as many as lists
+/// @throws kernels::DeviceError if the device fails. One caller per Device at a time.
+std::vector<std::vector<Probe>> make_query_probes(kernels::Device& device,
+                                                  std::span<const std::span<const Peak>> lists,
+                                                  std::span<const double> origins_s,
+                                                  const Hypothesis& hypothesis);
+
 }  // namespace spintag::fingerprint

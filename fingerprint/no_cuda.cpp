@@ -1,6 +1,7 @@
 // fingerprint/no_cuda.cpp - the CUDA functions of a program that was built without CUDA. Nobody
 // gets as far as calling one, because no CUDA device can be opened.
 #include "fingerprint/batch_verification.h"
+#include "fingerprint/cuda/lists.h"
 #include "kernels/device.h"
 
 namespace spintag::fingerprint::cuda {
@@ -12,6 +13,34 @@ std::vector<Settled> settle_offsets(kernels::Device& device, std::span<const Ver
 
 std::vector<Verdict> verify(kernels::Device& device, std::span<const VerifyWindow>, double,
                             std::span<const VerifyRequest>, bool) {
+  throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::vector<std::vector<Peak>> select_strongest(kernels::Device& device,
+                                                std::span<const std::span<const Peak>>,
+                                                std::span<const TimeRange>, int) {
+  throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::vector<std::vector<Probe>> make_query_probes(kernels::Device& device,
+                                                  std::span<const std::span<const Peak>>,
+                                                  std::span<const double>, const Hypothesis&) {
+  throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::vector<PackedPeaks> make_references(kernels::Device& device,
+                                         std::span<const std::span<const Peak>>) {
+  throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::vector<std::vector<Landmark>> make_reference_landmarks(
+    kernels::Device& device, std::span<const std::span<const Peak>>) {
+  throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::vector<std::vector<DejavuLandmark>> dejavu_landmarks(
+    kernels::Device& device, std::span<const std::span<const kernels::Peak>>,
+    const DejavuProfile&) {
   throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "fingerprint/cuda/lists.h"
 #include "fingerprint/landmarks.h"
 #include "fingerprint/packed_peak.h"
 #include "fingerprint/peak_order.h"
@@ -69,6 +70,14 @@ PackedPeaks make_reference(std::span<const Peak> dense) {
     clock = time;
   }
   return packed;
+}
+
+std::vector<PackedPeaks> make_references(kernels::Device& device,
+                                         std::span<const std::span<const Peak>> dense) {
+  if (device.is_cuda()) return cuda::make_references(device, dense);
+  std::vector<PackedPeaks> references;
+  for (const auto& recording : dense) references.push_back(make_reference(recording));
+  return references;
 }
 
 std::vector<Peak> unpack_peaks(std::span<const std::byte> packed, double from_s, double to_s) {

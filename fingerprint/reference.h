@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fingerprint/peak.h"
+#include "kernels/device.h"
 
 namespace spintag::fingerprint {
 
@@ -17,8 +18,14 @@ namespace spintag::fingerprint {
 using PackedPeaks = std::vector<std::byte>;
 
 /// Thins dense peaks to the profile's reference density and packs them.
-/// @param dense  peaks of a whole recording as PeakExtractor gave them
+/// @param dense  peaks of a whole recording as PeakExtractor gave them, in time
+/// order
 PackedPeaks make_reference(std::span<const Peak> dense);
+
+/// make_reference() of each recording, the same bytes from every device.
+/// @throws kernels::DeviceError if the device fails. One caller per Device at a time.
+std::vector<PackedPeaks> make_references(kernels::Device& device,
+                                         std::span<const std::span<const Peak>> dense);
 
 /// @return the peaks with from_s <= time_s < to_s, in time order
 /// @throws std::invalid_argument if `packed` is not a whole number of peaks

@@ -23,7 +23,7 @@ TEST_F(CudaScan, SumsEqualTheProcessorsAtSizesAroundATile) {
   for (const std::size_t size : {0, 1, 2, 7, 8, 31, 33, 255, 2047, 2048, 2049, 4095, 4096, 5000,
                                  100003, 2048 * 40 - 1, 2048 * 40, 2048 * 40 + 1}) {
     std::vector<std::uint32_t> counts(size);
-    for (auto& count : counts) count = random() % 1000;
+    for (auto& count : counts) count = static_cast<std::uint32_t>(random() % 1000);
     EXPECT_EQ(exclusive_sums(cuda_, counts), exclusive_sums(cpu_, counts)) << size;
   }
 }

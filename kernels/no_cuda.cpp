@@ -1,6 +1,8 @@
 // kernels/no_cuda.cpp - what a program that was built without CUDA says about CUDA devices.
 #include "kernels/device.h"
+#include "kernels/peaks.h"
 #include "kernels/scan.h"
+#include "kernels/sliding_max.h"
 #include "kernels/stft.h"
 
 namespace spintag::kernels {
@@ -31,6 +33,14 @@ std::vector<float> power_spectrogram(Device& device, const StftParams&,
 
 std::vector<float> level_spectrogram(Device& device, const StftParams&, float,
                                      std::span<const std::span<const float>>) {
+  throw DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+void sliding_max(Device& device, SpectrogramView, const Footprint&, std::span<float>) {
+  throw DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::vector<Peak> find_peaks(Device& device, SpectrogramView, const PeakParams&) {
   throw DeviceError(device.name() + ": this program was built without CUDA");
 }
 

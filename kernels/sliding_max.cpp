@@ -2,7 +2,6 @@
 #include "kernels/sliding_max.h"
 
 #include <algorithm>
-#include <cassert>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -313,14 +312,10 @@ const float* SlidingMax::drain() {
   return nullptr;
 }
 
-void sliding_max([[maybe_unused]] Device& device, SpectrogramView spectrogram,
-                 const Footprint& footprint, std::span<float> maxima) {
-  assert(!device.is_cuda());  // Device::open() gives the CPU only
-  if (maxima.size() < spectrogram.frames * spectrogram.bins) {
-    throw std::invalid_argument("room for " + std::to_string(maxima.size()) + " maxima of " +
-                                std::to_string(spectrogram.frames) + " x " +
-                                std::to_string(spectrogram.bins) + " cells");
-  }
+namespace cpu {
+namespace {
+
+void sliding_max(SpectrogramView spectrogram, const Footprint& footprint, std::span<float> maxima) {
   SlidingMax filter(footprint, spectrogram.bins);
   float* next = maxima.data();
   const auto keep = [&next](std::span<const float> row) {
@@ -330,6 +325,23 @@ void sliding_max([[maybe_unused]] Device& device, SpectrogramView spectrogram,
     filter.push({spectrogram.frame(frame), spectrogram.bins}, keep);
   }
   filter.finish(keep);
+}
+
+}  // namespace
+}  // namespace cpu
+
+void sliding_max(Device& device, SpectrogramView spectrogram, const Footprint& footprint,
+                 std::span<float> maxima) {
+  if (maxima.size() < spectrogram.frames * spectrogram.bins) {
+    throw std::invalid_argument("room for " + std::to_string(maxima.size()) + " maxima of " +
+                                std::to_string(spectrogram.frames) + " x " +
+                                std::to_string(spectrogram.bins) + " cells");
+  }
+  if (device.is_cuda()) {
+    cuda::sliding_max(device, spectrogram, footprint, maxima);
+  } else {
+    cpu::sliding_max(spectrogram, footprint, maxima);
+  }
 }
 
 }  // namespace spintag::kernels

@@ -63,4 +63,12 @@ class SlidingMax {
 void sliding_max(Device& device, SpectrogramView spectrogram, const Footprint& footprint,
                  std::span<float> maxima);
 
+namespace cuda {
+
+/// sliding_max() on a CUDA device; `maxima` is as large as the spectrogram.
+void sliding_max(Device& device, SpectrogramView spectrogram, const Footprint& footprint,
+                 std::span<float> maxima);
+
+}  // namespace cuda
+
 }  // namespace spintag::kernels

@@ -14,7 +14,8 @@ struct Part {
 };
 constexpr Part kParts[] = {
     {"verification", spintag::bench::bench_verification},
-    {"none", nullptr},
+    {"sliding_max", spintag::bench::bench_sliding_max},
+    {"peaks", spintag::bench::bench_peaks},
 };
 
 }  // namespace
@@ -33,7 +34,6 @@ int main(int argc, char** argv) {
   try {
     spintag::bench::Bench bench(spintag::kernels::cuda::open_context(0), quick);
     for (const Part& part : kParts) {
-      if (part.run == nullptr) continue;
       if (wanted.empty() || wanted.find(std::string(" ") + part.name + " ") != std::string::npos) {
         part.run(bench);
       }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -19,6 +21,13 @@ std::vector<Peak> peaks_of(const Spectrogram& in, const PeakParams& params) {
   return find_peaks(device, in.view(), params);
 }
 
+/// Where the parabola p(-1) = a, p(0) = m, p(1) = b is largest, if that is within half a cell.
+float vertex(float a, float m, float b) {
+  const float bend = a - 2 * m + b;
+  if (!std::isfinite(bend) || bend >= 0) return 0;
+  return std::clamp((a - b) / 2 / bend, -0.5F, 0.5F);
+}
+
 std::vector<Peak> naive_peaks(const Spectrogram& in, const PeakParams& params) {
   const std::vector<float> maxima = naive_sliding_max(in.view(), params.footprint);
   std::vector<Peak> peaks;
@@ -26,7 +35,12 @@ std::vector<Peak> naive_peaks(const Spectrogram& in, const PeakParams& params) {
     for (std::uint32_t bin = 0; bin < in.bins; ++bin) {
       const std::size_t i = frame * in.bins + bin;
       if (in.cells[i] == maxima[i] && in.cells[i] > params.floor_db) {
-        peaks.push_back({frame, bin, in.cells[i]});
+        const bool inner_frame = frame > 0 && frame + 1 < in.frames;
+        const bool inner_bin = bin > 0 && bin + 1 < in.bins;
+        peaks.push_back(
+            {frame, bin, in.cells[i],
+             inner_frame ? vertex(in.cells[i - in.bins], in.cells[i], in.cells[i + in.bins]) : 0,
+             inner_bin ? vertex(in.cells[i - 1], in.cells[i], in.cells[i + 1]) : 0});
       }
     }
   }
@@ -40,13 +54,35 @@ TEST(Peaks, HandExampleWithEdges) {
                        3,
                        4};
   const PeakParams params{.footprint = Footprint::diamond(1), .floor_db = -kInf};
-  EXPECT_EQ(peaks_of(in, params), (std::vector<Peak>{{0, 0, 5}, {0, 3, 1}, {1, 2, 2}, {2, 1, 3}}));
+  // (1, 2): -3, 2, -8 in time, -9, 2, -5 in frequency; (2, 1): -6, 3, -8 in frequency.
+  EXPECT_EQ(
+      peaks_of(in, params),
+      (std::vector<Peak>{
+          {0, 0, 5}, {0, 3, 1}, {1, 2, 2, 2.5F / -15, -2.0F / -18}, {2, 1, 3, 0, 1.0F / -20}}));
+}
+
+TEST(Peaks, ShiftIsTheVertexOfAParabola) {
+  // 7 - 3 (x - 0.25)^2 at -1, 0, 1
+  EXPECT_FLOAT_EQ(sub_cell_shift(2.3125F, 6.8125F, 5.3125F), 0.25F);
+  EXPECT_FLOAT_EQ(sub_cell_shift(5.3125F, 6.8125F, 2.3125F), -0.25F);
+  EXPECT_EQ(sub_cell_shift(1, 1, -1), -0.5F);
+  EXPECT_EQ(sub_cell_shift(1, 0, -4), -0.5F) << "never further than half a cell";
+}
+
+TEST(Peaks, WithoutCurvatureThereIsNoShift) {
+  EXPECT_EQ(sub_cell_shift(1, 1, 1), 0);
+  EXPECT_EQ(sub_cell_shift(2, 1, 3), 0);
+  for (const float bad : {kNan, kInf, -kInf}) {
+    EXPECT_EQ(sub_cell_shift(bad, 1, 0), 0);
+    EXPECT_EQ(sub_cell_shift(0, 1, bad), 0);
+    EXPECT_EQ(sub_cell_shift(0, bad, 0), 0);
+  }
 }
 
 TEST(Peaks, PlateauIsAllPeaks) {
   const Spectrogram in{{-30, -7, -7, -30, -30, -30}, 1, 6};
   const PeakParams params{.footprint = Footprint::diamond(1), .floor_db = -20};
-  EXPECT_EQ(peaks_of(in, params), (std::vector<Peak>{{0, 1, -7}, {0, 2, -7}}));
+  EXPECT_EQ(peaks_of(in, params), (std::vector<Peak>{{0, 1, -7, 0, 0.5F}, {0, 2, -7, 0, -0.5F}}));
 }
 
 TEST(Peaks, AllEqualIsAllPeaks) {
@@ -90,8 +126,9 @@ TEST(Peaks, RandomArraysEqualTheDefinition) {
 }
 
 TEST(PeakFinder, StreamGivesTheSamePeaksAsSoonAsTheyAreKnown) {
-  for (const Footprint& footprint : {Footprint::diamond(0), Footprint::diamond(10),
-                                     Footprint::box(2, 3), Footprint::mask({1, 1, 1, 1}, 4, 1)}) {
+  for (const Footprint& footprint :
+       {Footprint::diamond(0), Footprint::diamond(10), Footprint::box(2, 3),
+        Footprint::mask({1, 1, 1, 1}, 4, 1), Footprint::mask({1, 1}, 2, 1)}) {
     const PeakParams params{.footprint = footprint, .floor_db = -30};
     PeakFinder finder(params, 90);
     for (const std::size_t frames : {std::size_t{70}, std::size_t{2}, std::size_t{0}}) {
@@ -101,7 +138,8 @@ TEST(PeakFinder, StreamGivesTheSamePeaksAsSoonAsTheyAreKnown) {
       for (std::size_t frame = 0; frame < frames; ++frame) {
         finder.push({in.view().frame(frame), 90}, peaks);
         std::size_t known = 0;
-        for (const Peak& peak : expected) known += peak.frame + footprint.look_ahead() <= frame;
+        const std::size_t late = std::max<std::size_t>(footprint.look_ahead(), 1);
+        for (const Peak& peak : expected) known += peak.frame + late <= frame;
         ASSERT_EQ(peaks.size(), known);
       }
       finder.finish(peaks);

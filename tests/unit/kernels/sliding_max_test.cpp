@@ -12,35 +12,16 @@
 #include <vector>
 
 #include "tests/unit/kernels/naive_sliding_max.h"
+#include "tests/unit/kernels/test_spectrograms.h"
 
 namespace spintag::kernels {
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 std::vector<float> fast(const Spectrogram& in, const Footprint& footprint) {
   Device device = Device::cpu();
   std::vector<float> maxima(in.cells.size(), kNan);
   sliding_max(device, in.view(), footprint, maxima);
   return maxima;
-}
-
-/// A mask of any size; about `share` of its cells belong to it.
-Footprint random_mask(std::size_t frames, std::size_t bins, double share, unsigned seed) {
-  std::mt19937 random(seed);
-  std::bernoulli_distribution belongs(share);
-  std::vector<std::uint8_t> cells(frames * bins);
-  for (auto& cell : cells) cell = belongs(random) ? 1 : 0;
-  return Footprint::mask(cells, frames, bins);
-}
-
-Footprint as_mask(const Footprint& footprint) {
-  std::vector<std::uint8_t> cells;
-  for (std::size_t f = 0; f < footprint.frames(); ++f) {
-    for (std::size_t b = 0; b < footprint.bins(); ++b) cells.push_back(footprint.contains(f, b));
-  }
-  return Footprint::mask(cells, footprint.frames(), footprint.bins());
 }
 
 struct Case {

@@ -1,0 +1,41 @@
+// kernels/cuda/peaks.cuh - local maxima of a spectrogram in device memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "kernels/cuda/context.cuh"
+#include "kernels/peaks.h"
+#include "kernels/spectrogram_view.h"
+
+namespace spintag::kernels::cuda {
+
+/// The maximum of a small tile of cells, and which cell it is.
+struct alignas(8) TileMax {
+  static constexpr std::uint32_t kTies = 1U << 31U;  ///< more than one cell has it
+
+  float level;         ///< minus infinity if the tile has only NaN
+  std::uint32_t cell;  ///< row * width + column in the tile of one that has it, and kTies
+};
+
+/// Device memory that find_peaks() needs between its kernels, kept for the next call. Grows as
+/// needed: 4 to 40 bytes for a hundred cells, and 4 bytes a cell for footprints that are neither
+/// box nor diamond or reach less than 4 cells.
+struct PeakScratch {
+  Array<TileMax> tiles;
+  Array<std::uint32_t> marks;   ///< a bit a cell: it is a peak; rows are whole words
+  Array<std::uint32_t> counts;  ///< peaks in each group of rows
+  Array<float> maxima;
+};
+
+/// Queues find_peaks() and does not wait.
+/// @param cells     [frames, bins] in device memory
+/// @param peaks     in device memory, receives the first `capacity` peaks in (frame, bin) order
+/// @param count     in device memory, receives how many there are, be it more than `capacity`
+/// @param scratch   of this context; its former contents do not matter
+/// @throws DeviceError
+void queue_find_peaks(const std::shared_ptr<Context>& context, SpectrogramView cells,
+                      const PeakParams& params, PeakScratch& scratch, Peak* peaks,
+                      std::size_t capacity, unsigned long long* count);
+
+}  // namespace spintag::kernels::cuda

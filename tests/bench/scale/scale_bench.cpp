@@ -33,7 +33,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kUsage =
     "usage: spintag_scale_bench --stats FILE [--songs N] [--windows W] [--device cpu|cuda:0]\n"
-    "         [--threads T] [--known SHARE] [--seed S] [--sample N] [--check N]\n"
+    "         [--threads T] [--known SHARE] [--damage F] [--seed S] [--sample N] [--check N]\n"
     "         [--snapshot FILE] [--results FILE] [--measure]\n"
     "       spintag_scale_bench --compare FILE FILE\n";
 
@@ -53,6 +53,7 @@ struct Options {
   std::size_t check = 0;    ///< windows that the processor is asked too
   unsigned threads = 0;
   double known = 0.5;
+  double damage = 1;
   std::uint64_t seed = 1;
   bool measure = false;
 };
@@ -88,6 +89,8 @@ Options parse(int argc, char** argv) {
       options.threads = static_cast<unsigned>(std::stoul(next()));
     else if (name == "--known")
       options.known = std::stod(next());
+    else if (name == "--damage")
+      options.damage = std::stod(next());
     else if (name == "--seed")
       options.seed = std::stoull(next());
     else if (name == "--measure")
@@ -273,8 +276,8 @@ int run(const Options& options) {
   print_size(*index);
   const auto start = Clock::now();
   const std::vector<bench::Window> windows =
-      bench::make_windows(catalogue, options.songs, others, options.windows, options.known, {},
-                          options.seed, options.threads);
+      bench::make_windows(catalogue, options.songs, others, options.windows, options.known,
+                          bench::Damage().times(options.damage), options.seed, options.threads);
   say("%zu windows made: %.1f s\n", windows.size(), since(start));
   bench::print_votes(*index, windows, options.sample, options.threads);
   match(index, windows, options);

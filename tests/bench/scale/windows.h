@@ -2,6 +2,7 @@
 // them, and music that is not in the catalogue.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -22,6 +23,12 @@ struct Damage {
   double freq_hz = 1.5;       ///< up to this, either way
   double salience_db = 3;     ///< up to this, either way
   double added_share = 0.35;  ///< of another recording's peaks
+
+  /// @return so many times as much of everything
+  Damage times(double factor) const {
+    return {std::min(1.0, lost * factor), time_s * factor, freq_hz * factor, salience_db * factor,
+            std::min(1.0, added_share * factor)};
+  }
 };
 
 /// One query of kWindowS seconds; its times begin at 0.

@@ -13,6 +13,7 @@ struct Part {
   void (*run)(spintag::bench::Bench&);
 };
 constexpr Part kParts[] = {
+    {"landmarks", spintag::bench::bench_landmarks},
     {"verification", spintag::bench::bench_verification},
     {"sliding_max", spintag::bench::bench_sliding_max},
     {"peaks", spintag::bench::bench_peaks},

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "fingerprint/chernoff.h"
+#include "fingerprint/fit_sums.h"
 #include "fingerprint/reference.h"
 #include "fingerprint/verification_math.h"
 

@@ -7,11 +7,9 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <numbers>
 
-#include "fingerprint/packed_peak.h"
 #include "fingerprint/portable_math.h"
 #include "fingerprint/query_arrays.h"
 #include "fingerprint/verification.h"
@@ -41,12 +39,7 @@ inline constexpr double kOffsetStep = 0.020;
 inline constexpr int kOffsetReach = 2;  ///< steps to each side
 inline constexpr int kOffsets = 2 * kOffsetReach + 1;
 inline constexpr double kTempoReach = 0.012;  ///< relative
-inline constexpr double kPitchReach = 0.007;
-/// Seconds squared: (error of a peak, 5 ms / spread of tempo around its hypothesis, 0.3 %)^2. A
-/// clip of two seconds says little about tempo; one of five is hardly held back.
-inline constexpr double kTempoPrior = 2.8;
-inline constexpr int kFewestPairs = 4;       ///< that a fit is made from
-inline constexpr double kNullRadiusU = 2.0;  ///< where the null model counts query peaks
+inline constexpr double kNullRadiusU = 2.0;   ///< where the null model counts query peaks
 inline constexpr double kNullRadiusS = 0.050;
 inline constexpr int kEnoughForMasking = 30;  ///< peaks found; a median over fewer says little
 inline constexpr double kMinChance = 0.003;
@@ -128,64 +121,6 @@ SPINTAG_HOST_DEVICE inline Nearest nearest(const QueryArrays& query, const Refer
     if (distance < best.distance) best = {distance, i};
   }
   return best;
-}
-
-/// What least squares need to know of the pairs. Query times count from the middle of the window,
-/// reference times from where the fit puts them at the tempo it began with: small numbers, whose
-/// squares lose nothing.
-struct FitSums {
-  double pairs = 0;
-  double weight = 0;
-  double q = 0;  ///< of weight times query time
-  double e = 0;  ///< of weight times error of reference time
-  double qq = 0;
-  double qe = 0;
-  double ln_pitch = 0;
-
-  SPINTAG_HOST_DEVICE void add(const QueryArrays& query, const ReferencePoint& point,
-                               const Fit& fit, double begin_tempo, const Nearest& found) {
-    const QueryPoint& peak = query.points[found.index];
-    const double w = 1.0 - found.distance;
-    const double from_middle = peak.time_s - 0.5 * query.length_s;
-    const double error = point.time_s - fit.offset_s - begin_tempo * peak.time_s;
-    const double wq = w * from_middle;
-    pairs += 1;
-    weight += w;
-    q += wq;
-    e += w * error;
-    qq += wq * from_middle;
-    qe += wq * error;
-    ln_pitch += w * (peak.ln_freq - point.ln_freq);
-  }
-  SPINTAG_HOST_DEVICE void add(const FitSums& other) {
-    pairs += other.pairs;
-    weight += other.weight;
-    q += other.q;
-    e += other.e;
-    qq += other.qq;
-    qe += other.qe;
-    ln_pitch += other.ln_pitch;
-  }
-};
-
-/// Weighted least squares of t_ref = offset + tempo * t_query with a normal prior on tempo, and the
-/// weighted mean of ln(f_query / f_ref).
-/// @param begin  where the verification began; limits how far the fit moves
-SPINTAG_HOST_DEVICE inline Fit refit(const FitSums& sums, double window_s, const Fit& begin,
-                                     const Fit& fit) {
-  if (sums.pairs < kFewestPairs || !(sums.weight > 0)) return fit;
-  const double per_weight = 1 / sums.weight;
-  const double mean_q = sums.q * per_weight;
-  const double mean_e = sums.e * per_weight;
-  const double qq = sums.qq - sums.q * mean_q;
-  const double qe = sums.qe - sums.q * mean_e;
-  const double slope = begin.tempo + qe / (qq + kTempoPrior);
-  Fit moved;
-  moved.tempo = clamped(slope, begin.tempo * (1 - kTempoReach), begin.tempo * (1 + kTempoReach));
-  moved.offset_s = fit.offset_s + mean_e + (begin.tempo - moved.tempo) * (0.5 * window_s + mean_q);
-  moved.pitch = clamped(portable_exp(sums.ln_pitch * per_weight), begin.pitch * (1 - kPitchReach),
-                        begin.pitch * (1 + kPitchReach));
-  return moved;
 }
 
 /// Chance of a coincidence from a rank-one model of this very query: peaks near this frequency at
@@ -270,67 +205,5 @@ SPINTAG_HOST_DEVICE inline SettledOffset best_offset(const int* counts) {
   }
   return {(best - kOffsetReach) * kOffsetStep, most};
 }
-
-/// A product of factors of at least 1 that may leave the range of a double: value * 2^exponent.
-struct Product {
-  /// Of factors below 2^20 this many may be multiplied between two calls of normalise().
-  static constexpr std::uint32_t kBetween = 32;
-
-  double value = 1;
-  int exponent = 0;
-
-  SPINTAG_HOST_DEVICE void normalise() {
-    constexpr std::uint64_t kMantissa = (std::uint64_t{1} << 52) - 1;
-    const auto bits = std::bit_cast<std::uint64_t>(value);
-    exponent += static_cast<int>(bits >> 52) - 1023;
-    value = std::bit_cast<double>((bits & kMantissa) | std::uint64_t{1023} << 52);
-  }
-  SPINTAG_HOST_DEVICE double log() const {
-    return portable_log(value) + exponent * std::numbers::ln2;
-  }
-};
-
-/// s * sum w - sum ln(1 - p + p (e^s - 1) / s) is the log of the Chernoff bound at s, for weights
-/// uniform in [0, 1]: of each p, the factor of the product whose logarithm is the second sum.
-struct ChernoffFactor {
-  SPINTAG_HOST_DEVICE explicit ChernoffFactor(double s) : excess(portable_expm1(s) / s - 1.0) {}
-  SPINTAG_HOST_DEVICE double of(double chance) const { return 1.0 + chance * excess; }
-  double excess;
-};
-
-/// Golden-section search for the largest Chernoff bound, which is concave in s. Ask the bound at a
-/// and at b; then, while wide(), ask it where narrow() says and put it in by set().
-struct BoundSearch {
-  static constexpr double kRatio = std::numbers::phi - 1;
-  double low = 0.01;
-  double high = 16;
-  double a = high - kRatio * (high - low);
-  double b = low + kRatio * (high - low);
-  double at_a = 0;
-  double at_b = 0;
-  bool asks_a = false;
-
-  SPINTAG_HOST_DEVICE bool wide() const { return high - low > 0.05; }
-  SPINTAG_HOST_DEVICE double narrow() {
-    asks_a = at_a > at_b;
-    if (asks_a) {
-      high = b;
-      b = a;
-      at_b = at_a;
-      a = high - kRatio * (high - low);
-      return a;
-    }
-    low = a;
-    a = b;
-    at_a = at_b;
-    b = low + kRatio * (high - low);
-    return b;
-  }
-  SPINTAG_HOST_DEVICE void set(double bound) { (asks_a ? at_a : at_b) = bound; }
-  /// Decades.
-  SPINTAG_HOST_DEVICE double score() const {
-    return std::max(0.0, std::max(at_a, at_b)) * (1 / std::numbers::ln10);
-  }
-};
 
 }  // namespace spintag::fingerprint::verification

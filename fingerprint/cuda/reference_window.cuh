@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fingerprint/packed_peak.h"
 #include "fingerprint/verification_math.h"
 #include "kernels/cuda/launch.cuh"
 

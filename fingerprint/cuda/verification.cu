@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <string>
 
+#include "fingerprint/chernoff.h"
 #include "fingerprint/cuda/reference_window.cuh"
+#include "fingerprint/fit_sums.h"
 #include "fingerprint/profile.h"
 #include "fingerprint/verification_math.h"
 

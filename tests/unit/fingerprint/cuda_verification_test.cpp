@@ -172,6 +172,26 @@ TEST_F(CudaVerification, EdgesHaveTheSameBits) {
   expect_twins_agree({}, 1, {});
 }
 
+TEST_F(CudaVerification, DenserTracksThanMadeHaveTheSameBits) {
+  // 21 peaks a second, so that the product of a lane's factors has to be scaled on the way.
+  Music music(6);
+  PackedPeaks packed;
+  for (int i = 0; i < 1500; ++i) {
+    const auto freq = static_cast<std::uint32_t>(music.uniform(1, 4096));
+    const std::uint32_t word = freq | 5U << 12 | 12U << 16;
+    for (int shift = 0; shift < 24; shift += 8)
+      packed.push_back(static_cast<std::byte>(word >> shift & 0xFF));
+  }
+  const auto heard = music.hear(unpack_peaks(packed), {5, 1, 1}, 0, 60);
+  const VerifyWindow window{heard, 0, 60};
+  const std::vector<VerifyRequest> requests = {
+      {0, packed, {5.01, 1, 1}}, {0, packed, {5, 1.003, 1}}, {0, packed, {30, 1, 1}}};
+  expect_twins_agree({&window, 1}, 1, requests);
+  const Verdict verdict = verify(cuda_, {&window, 1}, 1, requests)[0];
+  EXPECT_GT(verdict.expected, 1100);
+  EXPECT_GT(verdict.score, 300);
+}
+
 TEST_F(CudaVerification, ThousandAlignmentsAtOnceAreWhatTheyAreOneByOne) {
   Music music(4);
   std::vector<std::vector<Peak>> dense;

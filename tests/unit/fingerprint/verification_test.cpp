@@ -9,7 +9,9 @@
 #include <random>
 
 #include "fingerprint/confidence.h"
+#include "fingerprint/fit_sums.h"
 #include "fingerprint/landmarks.h"
+#include "fingerprint/reference.h"
 
 namespace spintag::fingerprint {
 namespace {
@@ -109,6 +111,120 @@ TEST(Verification, ScoreIsABoundOnChance) {
   EXPECT_GT(trials, 2000);
   EXPECT_LT(over_one, trials / 10);
   EXPECT_LT(over_two, trials / 100);
+}
+
+TEST(Verification, ScoreIsTheLargestBoundOfTheFormula) {
+  // The longer window has a product of factors that no double could hold.
+  for (const double seconds : {10.0, 60.0}) {
+    const auto reference = random_peaks(6, seconds, 60);
+    const auto query = heard(reference, {0, 1, 1}, seconds, 0.008, 0.3, 40);
+    const auto points = points_of(reference);
+    std::vector<Coincidence> coincidences;
+    find_coincidences(query, points, {0, 1, 1}, coincidences);
+    ASSERT_GT(coincidences.size(), 590U);
+    long double largest = 0;
+    for (long double s = 0.01L; s < 16; s += 0.01L) {
+      const long double moment = std::expm1(s) / s;
+      long double bound = 0;
+      for (const Coincidence& c : coincidences)
+        bound += s * c.weight - std::log(1 + c.chance * (moment - 1));
+      largest = std::max(largest, bound / std::log(10.0L));
+    }
+    const double score = verify(query, points, {0, 1, 1}, false).score;
+    EXPECT_NEAR(score / static_cast<double>(largest), 1, 1e-4) << largest;
+  }
+}
+
+TEST(Verification, FitIsThatOfLeastSquaresInTwoPasses) {
+  QueryView view;
+  view.assign(random_peaks(7, 10, 30), 0, 10, 1);
+  const QueryArrays query = view.arrays();
+  std::mt19937 random(8);
+  const Fit begin{33, 1.002, 0.99};
+  const Fit now{33.01, 1.004, 0.991};
+  std::vector<ReferencePoint> points;
+  std::vector<verification::Nearest> pairs;
+  verification::FitSums sums;
+  for (std::uint32_t i = 0; i < query.count; ++i) {
+    const QueryPoint& peak = query.points[i];
+    const double time = 33.013 + 1.0055 * peak.time_s + uniform(random, -0.01, 0.01);
+    points.push_back({static_cast<float>(time), 0, peak.ln_freq + 0.0101F, 0});
+    pairs.push_back({uniform(random, 0, 1), i});
+    sums.add(query, points[i], now, begin.tempo, pairs[i]);
+  }
+  long double weight = 0, mean_q = 0, mean_r = 0, ln_pitch = 0, qq = 0, qr = 0;
+  for (std::uint32_t i = 0; i < query.count; ++i) {
+    const long double w = 1 - pairs[i].distance;
+    weight += w;
+    mean_q += w * query.points[i].time_s;
+    mean_r += w * points[i].time_s;
+    ln_pitch += w * (query.points[i].ln_freq - points[i].ln_freq);
+  }
+  mean_q /= weight;
+  mean_r /= weight;
+  for (std::uint32_t i = 0; i < query.count; ++i) {
+    const long double w = 1 - pairs[i].distance;
+    const long double dq = query.points[i].time_s - mean_q;
+    qq += w * dq * dq;
+    qr += w * dq * (points[i].time_s - mean_r - begin.tempo * dq);
+  }
+  const auto tempo = static_cast<double>(begin.tempo + qr / (qq + verification::kTempoPrior));
+  const Fit fit = verification::refit(sums, view.length_s(), begin, now);
+  EXPECT_NEAR(fit.tempo, tempo, 1e-13);
+  EXPECT_NEAR(fit.offset_s, static_cast<double>(mean_r - tempo * mean_q), 1e-11);
+  EXPECT_NEAR(fit.pitch, static_cast<double>(std::exp(ln_pitch / weight)), 1e-9);
+}
+
+TEST(Verification, LooksNoFartherThanReferencePointsReach) {
+  const auto track = random_peaks(9, 60, 100);
+  const PackedPeaks packed = make_reference(track);
+  const Fit nominated{20, 1, 1};
+  const auto query = heard(track, {20.04, 1.01, 1}, 10, 0.002, 0, 20);
+  const auto whole = reference_points(packed, {0, 1, 1}, 60);
+  const auto reach = reference_points(packed, nominated, 10);
+  for (const double settled : {-0.04, -0.02, 0.0, 0.02, 0.04}) {
+    const Fit fit{nominated.offset_s + settled, 1, 1};
+    const Verdict of_whole = verify(query, whole, fit);
+    for (const auto& points : {reach, reference_points(packed, fit, 10)}) {
+      const Verdict of_reach = verify(query, points, fit);
+      EXPECT_EQ(of_whole.fit.offset_s, of_reach.fit.offset_s);
+      EXPECT_EQ(of_whole.score, of_reach.score);
+      EXPECT_EQ(of_whole.expected, of_reach.expected);
+    }
+  }
+}
+
+TEST(QueryView, CountsAreThoseOfALookAtEveryPoint) {
+  std::mt19937 random(10);
+  auto peaks = random_peaks(11, 5, 40);
+  peaks[3].freq_hz = 4999;  // twice in one place, the first and the last cells
+  peaks[4] = peaks[3];
+  peaks[5].freq_hz = 1;
+  peaks.insert(peaks.begin(), Peak{0, 300, 9});
+  for (const double pitch : {0.4, 1.0, 1.3}) {
+    QueryView view;
+    view.assign(peaks, 0, 5, pitch);
+    const QueryArrays query = view.arrays();
+    for (int i = 0; i < 2000; ++i) {
+      const bool exact = i % 2 == 0;  // at a point or anywhere
+      const QueryPoint& at = view.points()[random() % view.points().size()];
+      const double time = exact ? at.time_s : uniform(random, -1, 6);
+      const double u = exact ? at.u : uniform(random, -10, 2000);
+      const auto before = [&](double limit) {
+        return std::count_if(view.points().begin(), view.points().end(),
+                             [&](const QueryPoint& point) { return point.time_s < limit; });
+      };
+      ASSERT_EQ(query.first_at(time), before(time)) << time;
+      ASSERT_EQ(query.count_near_time(time, 0.05), before(time + 0.05) - before(time - 0.05));
+      ASSERT_EQ(query.count_near_u(u, 2),
+                std::count_if(view.points().begin(), view.points().end(),
+                              [&](const QueryPoint& point) {
+                                return point.u >= static_cast<float>(u - 2) &&
+                                       point.u <= static_cast<float>(u + 2);
+                              }))
+          << u;
+    }
+  }
 }
 
 TEST(Verification, NothingInReachIsAnEmptyVerdict) {

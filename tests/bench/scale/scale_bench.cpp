@@ -133,17 +133,19 @@ void say(const char* format, Values... values) {
 
 std::shared_ptr<const fp::Index> build(const bench::Catalogue& catalogue, const Options& options) {
   auto start = Clock::now();
+  double before_s = processor_s();
   const std::vector<fp::PackedPeaks> prints = catalogue.songs(options.songs, options.threads);
-  say("songs made: %.1f s on %u threads\n", since(start), options.threads);
+  say("songs made: %.1f s on %u threads, %.1f s of processor time\n", since(start), options.threads,
+      processor_s() - before_s);
   std::vector<fp::IndexTrack> tracks;
   tracks.reserve(prints.size());
-  for (std::size_t i = 0; i < prints.size(); ++i) {
+  for (std::size_t i = 0; i < prints.size(); ++i)
     tracks.push_back({static_cast<fp::TrackId>(i) + 1, catalogue.params().song_s, prints[i], {}});
-  }
   start = Clock::now();
+  before_s = processor_s();
   auto index = fp::Index::build(tracks, options.threads);
-  say("index built: %.1f s on %u threads; resident at most %.2f GiB so far\n", since(start),
-      options.threads, resident_peak_gib());
+  say("index built: %.1f s on %u threads, %.1f s of processor time; resident at most %.2f GiB\n",
+      since(start), options.threads, processor_s() - before_s, resident_peak_gib());
   return index;
 }
 

@@ -2,7 +2,8 @@
 // the processor's, to the bit and in its order.
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "fingerprint/dejavu.h"
@@ -84,6 +85,10 @@ const std::vector<std::vector<Peak>>& all_kinds() {
     made.push_back(random_peaks(7, 0, 200, 0.5));
     made.push_back(random_peaks(8, 0, 1.5, 400, true));
     made.push_back({{0.25, 440.0F, 9.0F}});
+    auto& by_time_alone = made.emplace_back(random_peaks(13, 0, 3, 150, true));
+    std::shuffle(by_time_alone.begin(), by_time_alone.end(), std::mt19937(13));
+    std::stable_sort(by_time_alone.begin(), by_time_alone.end(),
+                     [](const Peak& a, const Peak& b) { return a.time_s < b.time_s; });
     made.push_back(random_peaks(9, 0, 4, 60));
     made.push_back({});
     return made;

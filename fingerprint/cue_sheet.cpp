@@ -40,14 +40,10 @@ void extend(Alignment& stretch, const Alignment& next) {
   }
 }
 
-std::vector<Alignment> join_windows(Matcher& matcher, const Index& index,
-                                    std::span<const Peak> peaks, double duration_s,
-                                    const MatchOptions& options) {
+std::vector<Alignment> join_stretches(std::span<const std::vector<Alignment>> found) {
   std::vector<Alignment> stretches;
-  for (double start = 0; start < duration_s; start += kHop) {
-    const double end = std::min(start + kWindow, duration_s);
-    if (end - start < kHop && start > 0) break;  // the window before has heard it
-    for (const Alignment& next : matcher.match(index, peaks, start, end, options)) {
+  for (const std::vector<Alignment>& window : found) {
+    for (const Alignment& next : window) {
       const auto open =
           std::find_if(stretches.rbegin(), stretches.rend(),
                        [&](const Alignment& stretch) { return continues(stretch, next); });
@@ -88,11 +84,22 @@ void drop_echoes(std::vector<Alignment>& stretches) {
 
 }  // namespace
 
-std::vector<Alignment> make_cue_sheet(Matcher& matcher, const Index& index,
-                                      std::span<const Peak> peaks, double duration_s,
-                                      const MatchOptions& options) {
-  if (duration_s <= kShortRecording) return matcher.match(index, peaks, 0, duration_s, options);
-  std::vector<Alignment> stretches = join_windows(matcher, index, peaks, duration_s, options);
+std::vector<MatchQuery> cue_windows(std::span<const Peak> peaks, double duration_s) {
+  if (duration_s <= kShortRecording) return {{peaks, 0, duration_s}};
+  std::vector<MatchQuery> windows;
+  for (double start = 0; start < duration_s; start += kHop) {
+    const double end = std::min(start + kWindow, duration_s);
+    if (end - start < kHop && start > 0) break;  // the window before has heard it
+    windows.push_back({peaks, start, end});
+  }
+  return windows;
+}
+
+std::vector<Alignment> join_cue_windows(Matcher& matcher, const Index& index,
+                                        std::span<const Peak> peaks, double duration_s,
+                                        std::span<const std::vector<Alignment>> found) {
+  if (duration_s <= kShortRecording) return found.front();
+  std::vector<Alignment> stretches = join_stretches(found);
   for (Alignment& stretch : stretches) {
     const double from = std::max(0.0, stretch.start_s - kBridge);
     const double to = std::min(duration_s, stretch.end_s + kBridge);
@@ -106,6 +113,16 @@ std::vector<Alignment> make_cue_sheet(Matcher& matcher, const Index& index,
     return a.start_s != b.start_s ? a.start_s < b.start_s : a.track_id < b.track_id;
   });
   return stretches;
+}
+
+std::vector<Alignment> make_cue_sheet(Matcher& matcher, const Index& index,
+                                      std::span<const Peak> peaks, double duration_s,
+                                      const MatchOptions& options) {
+  std::vector<std::vector<Alignment>> found;
+  for (const MatchQuery& window : cue_windows(peaks, duration_s)) {
+    found.push_back(matcher.match(index, window.peaks, window.start_s, window.end_s, options));
+  }
+  return join_cue_windows(matcher, index, peaks, duration_s, found);
 }
 
 }  // namespace spintag::fingerprint

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "fingerprint/batch_matcher.h"
 #include "fingerprint/index.h"
 #include "fingerprint/matcher.h"
 #include "fingerprint/peak.h"
@@ -19,5 +20,13 @@ namespace spintag::fingerprint {
 std::vector<Alignment> make_cue_sheet(Matcher& matcher, const Index& index,
                                       std::span<const Peak> peaks, double duration_s,
                                       const MatchOptions& options = {});
+
+/// The same in two steps, so that the windows of many recordings can be looked up together.
+/// @return what to ask of a Matcher or BatchMatcher; refers to `peaks`
+std::vector<MatchQuery> cue_windows(std::span<const Peak> peaks, double duration_s);
+/// @param found  what match() gave for each of cue_windows(peaks, duration_s)
+std::vector<Alignment> join_cue_windows(Matcher& matcher, const Index& index,
+                                        std::span<const Peak> peaks, double duration_s,
+                                        std::span<const std::vector<Alignment>> found);
 
 }  // namespace spintag::fingerprint

@@ -18,9 +18,9 @@ constexpr double kMatchedMemory_s = 1.5;
 
 }  // namespace
 
-Listener::Listener(MatcherPool& matchers, CurrentIndex index, const ListenerParams& params)
+Listener::Listener(MatchService& matching, CurrentIndex index, const ListenerParams& params)
     : params_(params),
-      matchers_(matchers),
+      matching_(matching),
       current_index_(std::move(index)),
       meter_(params.sound),
       tracker_(params.tracker),
@@ -57,13 +57,10 @@ void Listener::reconnect(double at_s) {
 }
 
 void Listener::end_all(Findings& findings) {
-  const MatcherPool::Lease lease(matchers_);
-  matcher_ = &*lease;
   index_ = current_index_();
   tracker_.end_all(*this, findings.spins);
   segmenter_.close(stream_s(), findings.segments);
   index_.reset();
-  matcher_ = nullptr;
 }
 
 void Listener::advance(double final_s, bool may_search, Findings& findings) {
@@ -76,8 +73,6 @@ void Listener::advance(double final_s, bool may_search, Findings& findings) {
     seconds_.push_back(second);
   }
   if (next_tick_s_ > final_s) return;
-  const MatcherPool::Lease lease(matchers_);
-  matcher_ = &*lease;
   index_ = current_index_();
   for (; next_tick_s_ <= final_s; next_tick_s_ += kTick_s) {
     if (!may_search) ++skipped_searches_;
@@ -85,7 +80,6 @@ void Listener::advance(double final_s, bool may_search, Findings& findings) {
     label(next_tick_s_, findings);
   }
   index_.reset();
-  matcher_ = nullptr;
   forget();
 }
 
@@ -117,16 +111,18 @@ void Listener::forget() {
 std::vector<Alignment> Listener::search(double start_s, double end_s) {
   fingerprint::MatchOptions options;
   options.min_confidence = params_.min_confidence;
-  return matcher_->match(*index_, peaks_, start_s, end_s, options);
+  return matching_.match(index_, peaks_, start_s, end_s, options);
 }
 
 std::optional<Alignment> Listener::follow(double start_s, double end_s, const Alignment& known) {
-  return matcher_->follow(*index_, peaks_, start_s, end_s, known);
+  const MatcherPool::Lease matcher(matching_.matchers());
+  return (*matcher).follow(*index_, peaks_, start_s, end_s, known);
 }
 
 std::vector<fingerprint::Evidence> Listener::trace(double start_s, double end_s,
                                                    const Alignment& known) {
-  return matcher_->trace(*index_, peaks_, start_s, end_s, known);
+  const MatcherPool::Lease matcher(matching_.matchers());
+  return (*matcher).trace(*index_, peaks_, start_s, end_s, known);
 }
 
 double Listener::duration_s(fingerprint::TrackId track_id) { return index_->duration_s(track_id); }

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "daemon/matcher_pool.h"
+#include "daemon/match_service.h"
 #include "daemon/segmenter.h"
 #include "daemon/sound_meter.h"
 #include "daemon/tracker.h"
@@ -33,18 +33,19 @@ struct Findings {
   std::vector<SegmentEdge> segments;
 };
 
-/// Samples at BroadcastProfile::rate_hz -> PeakExtractor -> peaks of the last minutes -> Matcher ->
-/// Tracker, and SoundMeter -> Segmenter beside them. Times are seconds on the stream's clock, which
-/// counts samples and jumps over the time a connection was away. Single-threaded.
+/// Samples at BroadcastProfile::rate_hz -> PeakExtractor -> peaks of the last minutes ->
+/// MatchService -> Tracker, and SoundMeter -> Segmenter beside them. Times are seconds on the
+/// stream's clock, which counts samples and jumps over the time a connection was away.
+/// Single-threaded.
 class Listener final : private Recognition {
  public:
   using CurrentIndex = std::function<std::shared_ptr<const fingerprint::Index>()>;
 
   /// @param index  gives the index to ask at this moment
-  Listener(MatcherPool& matchers, CurrentIndex index, const ListenerParams& params = {});
+  Listener(MatchService& matching, CurrentIndex index, const ListenerParams& params = {});
   ~Listener() override = default;
 
-  /// @param may_search  false = only follow what is known: the matcher does not keep up
+  /// @param may_search  false = only follow what is known: matching does not keep up
   void push(std::span<const float> samples, bool may_search, Findings& findings);
 
   /// The stream broke: works off what was heard of it. What is on air stays on air.
@@ -78,7 +79,7 @@ class Listener final : private Recognition {
   void forget();
 
   ListenerParams params_;
-  MatcherPool& matchers_;
+  MatchService& matching_;
   CurrentIndex current_index_;
   fingerprint::PeakExtractor extractor_;
   SoundMeter meter_;
@@ -93,9 +94,7 @@ class Listener final : private Recognition {
   double next_tick_s_ = kTick_s;
   std::uint64_t skipped_searches_ = 0;
 
-  // While advance() runs.
-  std::shared_ptr<const fingerprint::Index> index_;
-  fingerprint::Matcher* matcher_ = nullptr;
+  std::shared_ptr<const fingerprint::Index> index_;  ///< while advance() runs
 };
 
 }  // namespace spintag::daemon

@@ -39,7 +39,7 @@ Station::Station(config::Station settings, StationContext context,
       params_(params),
       open_(std::move(open)),
       listener_(
-          context.matchers, [&index = context.index] { return index.current(); }, params.listener),
+          context.matching, [&index = context.index] { return index.current(); }, params.listener),
       lost_since_(utc_now()),
       progress_(std::chrono::steady_clock::now()) {
   thread_ = std::jthread([this](const std::stop_token& stop) {

@@ -12,7 +12,7 @@
 #include "config/settings.h"
 #include "daemon/listener.h"
 #include "daemon/live_index.h"
-#include "daemon/matcher_pool.h"
+#include "daemon/match_service.h"
 #include "daemon/play_log.h"
 #include "daemon/sample_clock.h"
 #include "daemon/status_board.h"
@@ -34,7 +34,7 @@ struct StationParams {
 /// What all stations share. Must outlive them.
 struct StationContext {
   const LiveIndex& index;
-  MatcherPool& matchers;
+  MatchService& matching;
   PlayLog& log;
   StatusBoard& board;
 };

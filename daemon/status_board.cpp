@@ -104,6 +104,12 @@ void StatusBoard::set_device(const std::string& device) {
   status_.device = device;
 }
 
+void StatusBoard::device_failed() {
+  const std::lock_guard lock(mutex_);
+  ++status_.device_failures;
+  status_.device = "cpu (" + status_.device + " failed)";
+}
+
 void StatusBoard::set_database(bool up, const std::string& problem) {
   const std::lock_guard lock(mutex_);
   status_.database_up = up;

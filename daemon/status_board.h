@@ -55,7 +55,8 @@ struct Status {
   std::map<std::string, SinkStatus> sinks;
   bool index_loaded = false;
   std::uint64_t index_tracks = 0;
-  std::string device;  ///< "cpu", "cuda:0"; may be empty
+  std::string device;                 ///< "cpu", "cuda:0", "cpu (cuda:0 failed)"; may be empty
+  std::uint64_t device_failures = 0;  ///< since the start
   bool database_up = false;
   std::string database_problem;
   db::OutboxCounts outbox;
@@ -83,6 +84,7 @@ class StatusBoard {
 
   void set_index(std::uint64_t tracks);
   void set_device(const std::string& device);
+  void device_failed();  ///< and the CPU does its work from now on
   void set_database(bool up, const std::string& problem = {});
   void set_outbox(const db::OutboxCounts& counts);
 

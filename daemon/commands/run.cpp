@@ -4,14 +4,17 @@
 // Every thread of the daemon, and what it may block on:
 //   main         waits for a signal and watches the others
 //   signals      the pipe that a signal handler writes to (StopOnSignal)
-//   st-NAME      one a station: its network stream (deadlines), a free matcher, the play log's room
+//   st-NAME      one a station: its network stream (deadlines), a free matcher or the answer of
+//                "match", the play log's room
+//   match        where there is one, the CUDA device that it owns
 //   play-log     the database, the disk (spool, on-air file)
 //   index        the database, the disk (snapshot)
 //   deliver-NAME one a sink: the database, the receiver (deadlines)
 //   web          nothing: sockets and timers
 //   web-plays    the database
-// Queues: stations -> play-log, 10,000 entries, the station waits (a play is never dropped).
-// Windows are never queued: a station that is more than 10 s behind its stream follows what it
+// Queues: stations -> play-log, 10,000 entries, the station waits (a play is never dropped);
+// stations -> match, one window each, the station waits.
+// Windows never pile up: a station that is more than 10 s behind its stream follows what it
 // knows and leaves the search of those windows out, counted.
 #include "daemon/commands/run.h"
 
@@ -35,9 +38,10 @@
 #include <vector>
 
 #include "daemon/delivery.h"
+#include "daemon/device_backends.h"
 #include "daemon/index_follower.h"
 #include "daemon/live_index.h"
-#include "daemon/matcher_pool.h"
+#include "daemon/match_service.h"
 #include "daemon/notify.h"
 #include "daemon/open_store.h"
 #include "daemon/play_log.h"
@@ -46,7 +50,6 @@
 #include "daemon/status_board.h"
 #include "daemon/stop_on_signal.h"
 #include "daemon/web.h"
-#include "kernels/device.h"
 
 namespace spintag::daemon {
 
@@ -141,6 +144,7 @@ std::string summary(const Status& status) {
                      std::to_string(on_air) + " with a known song, " + std::to_string(lost) +
                      " without stream, " + std::to_string(status.index_tracks) + " tracks";
   if (!status.database_up) text += ", database away";
+  if (status.device_failures > 0) text += ", " + status.device;
   return text;
 }
 
@@ -200,8 +204,7 @@ std::unique_ptr<WebServer> open_web(const config::Settings& settings, const std:
 }
 
 int run(const config::Settings& settings) {
-  const kernels::Device device =
-      kernels::Device::open(kernels::DeviceChoice::parse(settings.device));
+  auto backend = open_match_backend(settings.device);
   const RunLock lock(state_directory(settings));
   StoreSite site(settings);
   db::Store store = site.open();
@@ -209,16 +212,19 @@ int run(const config::Settings& settings) {
   const ServiceNotifier notifier;
 
   StatusBoard board(settings.stations);
-  board.set_device(device.name());
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  MatchService matching(std::min(cores, settings.stations.size()), std::move(backend),
+                        [&board] { board.device_failed(); });
+  board.set_device(matching.device());
   const auto web = open_web(settings, site.url(), board);
   LiveIndex index(store, index_snapshot_file(settings));
   board.set_index(index.current()->track_count());
   board.set_database(true);
+  matching.load(index.current());
   spdlog::info("{} tracks known, {:.1f} MiB in memory, device {}", index.current()->track_count(),
-               static_cast<double>(index.current()->resident_bytes()) / (1 << 20), device.name());
+               static_cast<double>(index.current()->resident_bytes()) / (1 << 20),
+               matching.device());
 
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  MatcherPool matchers(std::min(cores, settings.stations.size()));
   DeliveryWorker delivery(site.url(), settings.sinks, board);
   {
     const IndexFollower follower(index, site.open(), board, [&site] { site.ensure_running(); });
@@ -230,7 +236,7 @@ int run(const config::Settings& settings) {
     for (const config::Station& station : settings.stations) {
       close_segments(store, log, station.name);
       stations.push_back(
-          std::make_unique<Station>(station, StationContext{index, matchers, log, board},
+          std::make_unique<Station>(station, StationContext{index, matching, log, board},
                                     take_up_plays(store, log, station.name), params));
     }
     notifier.ready();

@@ -69,6 +69,9 @@ void write_daemon(MetricsText& text, const Status& status) {
   text.single("index_tracks", "gauge", "Tracks in the index.",
               static_cast<double>(status.index_tracks));
   text.single("database_up", "gauge", "1 when the database answers.", status.database_up ? 1 : 0);
+  text.single("device_failures_total", "counter",
+              "Devices that failed and left their work to the CPU.",
+              static_cast<double>(status.device_failures));
   text.single("outbox_waiting_events", "gauge", "Events not delivered yet.",
               static_cast<double>(status.outbox.waiting));
   text.single("outbox_dead_events", "gauge", "Events given up, which can be replayed.",

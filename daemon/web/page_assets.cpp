@@ -86,6 +86,7 @@ async function refresh() {
     const r = await ready.json();
     dot(document.getElementById("index"), r.index_loaded ? "good" : "", r.index_loaded ? r.index_tracks + " tracks" : "loading the catalogue");
     dot(document.getElementById("database"), r.database_up ? "good" : "bad", r.database_up ? "database" : "database away");
+    dot(document.getElementById("device"), r.device_failures ? "bad" : "good", r.device);
     const dead = r.outbox_dead ? ", " + r.outbox_dead + " given up" : "";
     dot(document.getElementById("outbox"), r.outbox_dead ? "bad" : "good", r.outbox_waiting + " events waiting" + dead);
     dot(state, "good", "live");

@@ -91,6 +91,8 @@ WebAnswer ready(const Status& status) {
                    {"index_loaded", status.index_loaded},
                    {"index_tracks", status.index_tracks},
                    {"database_up", status.database_up},
+                   {"device", status.device},
+                   {"device_failures", status.device_failures},
                    {"outbox_waiting", status.outbox.waiting},
                    {"outbox_dead", status.outbox.dead}})};
 }

@@ -95,6 +95,7 @@ void write_health(Out out, const Status& status) {
                            : "loading the catalogue");
   item("database", status.database_up ? "good" : "bad",
        status.database_up ? "database" : "database away");
+  item("device", status.device_failures > 0 ? "bad" : "good", html_escaped(status.device));
   item("outbox", outbox.dead > 0 ? "bad" : "good",
        fmt::format("{} events waiting{}", outbox.waiting,
                    outbox.dead > 0 ? fmt::format(", {} given up", outbox.dead) : ""));

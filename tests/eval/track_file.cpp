@@ -100,8 +100,8 @@ void log_findings(const Findings& findings, const fp::Index& index, double now_s
 
 int track(const fs::path& snapshot, const std::string& programme, bool log) {
   const auto index = fp::Index::load(snapshot).index;
-  spintag::daemon::MatcherPool matchers(1);
-  Listener listener(matchers, [&] { return index; });
+  spintag::daemon::MatchService matching(1);
+  Listener listener(matching, [&] { return index; });
   fp::AudioReader reader(programme, {});
   std::map<std::uint64_t, Spin> plays;
   std::vector<float> samples;

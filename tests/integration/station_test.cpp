@@ -57,10 +57,10 @@ TEST(Station, InputFasterThanRealTimeIsHeardWholeAndItsEndIsALostStream) {
   const std::vector<config::Station> settings{{"fast", "Fast", song}};
   StatusBoard board(settings);
   const LiveIndex index(store, {});
-  MatcherPool matchers(1);
+  MatchService matching(1);
   {
     PlayLog log(db::Store(url), folder.path(), {}, board, [] {});
-    Station station(settings[0], {index, matchers, log, board}, {});
+    Station station(settings[0], {index, matching, log, board}, {});
     const auto until = std::chrono::steady_clock::now() + 30s;
     while (board.snapshot().stations[0].stream != StreamState::lost &&
            std::chrono::steady_clock::now() < until) {

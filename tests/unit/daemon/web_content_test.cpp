@@ -59,6 +59,7 @@ Status example(const std::string& title = "T.N.T.") {
                               .windows_searched = 6,
                               .tags = 2});
   board.set_index(71);
+  board.set_device("cuda:0");
   board.set_database(true);
   board.set_outbox({.waiting = 8, .delivered = 9, .dropped = 10, .dead = 11});
   board.delivered("site");
@@ -129,7 +130,8 @@ TEST(Metrics, ValuesAreThoseOfTheBoard) {
   const std::string text = metrics_text(example());
   for (const char* line :
        {"spintag_index_tracks 71\n", "spintag_database_up 1\n", "spintag_outbox_waiting_events 8\n",
-        "spintag_outbox_dead_events 11\n", "spintag_stream_connected{station=\"wjrh\"} 1\n",
+        "spintag_outbox_dead_events 11\n", "spintag_device_failures_total 0\n",
+        "spintag_stream_connected{station=\"wjrh\"} 1\n",
         "spintag_stream_connected{station=\"kexp\"} 0\n", "spintag_on_air{station=\"wjrh\"} 1\n",
         "spintag_stream_reconnects_total{station=\"wjrh\"} 3\n",
         "spintag_damaged_packets_total{station=\"wjrh\"} 4\n",
@@ -150,6 +152,17 @@ TEST(StatusPage, ShowsWhatIsOnAirWithoutJavaScript) {
         "71 tracks", "8 events waiting, 11 given up", "No stream", "connection refused"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }
+}
+
+TEST(StatusPage, DeviceThatFailedIsShownAndCounted) {
+  StatusBoard board(std::vector<config::Station>{});
+  board.set_device("cuda:0");
+  EXPECT_THAT(status_page(board.snapshot(), after_start(1)),
+              HasSubstr("<li id=\"device\" class=\"dot good\">cuda:0</li>"));
+  board.device_failed();
+  EXPECT_THAT(status_page(board.snapshot(), after_start(1)),
+              HasSubstr("<li id=\"device\" class=\"dot bad\">cpu (cuda:0 failed)</li>"));
+  EXPECT_THAT(metrics_text(board.snapshot()), HasSubstr("spintag_device_failures_total 1\n"));
 }
 
 TEST(StatusPage, TagsNeverBecomeMarkup) {

@@ -14,6 +14,8 @@
 #include <optional>
 #include <thread>
 
+#include "daemon/device_backends.h"
+#include "daemon/extraction_service.h"
 #include "daemon/ingest/file_ingester.h"
 #include "daemon/ingest/input_files.h"
 #include "daemon/ingest/metadata_sidecar.h"
@@ -22,7 +24,6 @@
 #include "daemon/progress.h"
 #include "daemon/stop_on_signal.h"
 #include "daemon/utf8.h"
-#include "kernels/device.h"
 
 namespace spintag::daemon {
 
@@ -124,12 +125,13 @@ class Reporter {
 };
 
 // Hands files to workers until there are none, or one of them meets an error that concerns them
-// all. Threads: "ingest N", each blocks on its file and its own connection.
+// all. Threads: "ingest N", each blocks on its file, its own connection and, where there is one, on
+// the device of "extract".
 class Workers {
  public:
-  Workers(const StoreSite& site, const MetadataSidecar* sidecar, StopOnSignal& stop,
-          Reporter& reporter)
-      : site_(site), sidecar_(sidecar), stop_(stop), reporter_(reporter) {}
+  Workers(const StoreSite& site, ExtractionService& extraction, const MetadataSidecar* sidecar,
+          StopOnSignal& stop, Reporter& reporter)
+      : site_(site), extraction_(extraction), sidecar_(sidecar), stop_(stop), reporter_(reporter) {}
 
   void run(const std::vector<std::string>& files, unsigned jobs) {
     std::vector<std::jthread> threads;
@@ -146,7 +148,7 @@ class Workers {
  private:
   void work(const std::vector<std::string>& files) {
     try {
-      FileIngester ingester(site_, sidecar_, stop_.token());
+      FileIngester ingester(site_, extraction_, sidecar_, stop_.token());
       while (!stop_.stop_requested()) {
         const std::size_t mine = next_.fetch_add(1);
         if (mine >= files.size()) return;
@@ -160,6 +162,7 @@ class Workers {
   }
 
   const StoreSite& site_;
+  ExtractionService& extraction_;
   const MetadataSidecar* sidecar_;
   StopOnSignal& stop_;
   Reporter& reporter_;
@@ -172,7 +175,6 @@ class Workers {
 
 int run_ingest(const CommonOptions& common, const IngestOptions& options) {
   const config::Loaded loaded = load_settings(common);
-  kernels::Device::open(kernels::DeviceChoice::parse(loaded.settings.device));
   std::optional<MetadataSidecar> sidecar;
   if (!options.metadata.empty()) {
     try {
@@ -181,10 +183,12 @@ int run_ingest(const CommonOptions& common, const IngestOptions& options) {
       throw config::ConfigError(error.what());
     }
   }
+  const InputFiles input = find_input_files(options.paths);
+  ExtractionService extraction(
+      open_extract_backend(device_for(loaded.settings.device, input.files)));
   const StoreSite site(loaded.settings);
   site.open();  // a wrong password or a database of another program ends the run before it begins
   StopOnSignal stop;
-  const InputFiles input = find_input_files(options.paths);
   if (sidecar) {
     for (const std::size_t line : sidecar->lines_without_file(input.files)) {
       std::cerr << "spintag: " << to_utf8(options.metadata.string()) << ":" << line
@@ -201,7 +205,7 @@ int run_ingest(const CommonOptions& common, const IngestOptions& options) {
   const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, kMostJobsByDefault);
   const unsigned jobs = options.jobs > 0 ? static_cast<unsigned>(options.jobs) : cores;
   const auto useful_jobs = static_cast<unsigned>(std::min<std::size_t>(jobs, input.files.size()));
-  Workers workers(site, sidecar ? &*sidecar : nullptr, stop, reporter);
+  Workers workers(site, extraction, sidecar ? &*sidecar : nullptr, stop, reporter);
   try {
     workers.run(input.files, useful_jobs);
   } catch (...) {

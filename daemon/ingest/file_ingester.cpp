@@ -16,7 +16,6 @@
 #include "daemon/ingest/tags.h"
 #include "daemon/utf8.h"
 #include "fingerprint/audio/reader.h"
-#include "fingerprint/extractor.h"
 #include "fingerprint/profile.h"
 #include "fingerprint/reference.h"
 
@@ -78,9 +77,9 @@ struct FileIngester::Fingerprinted {
   std::string oddity;  ///< what is wrong with the file, though it could be taken
 };
 
-FileIngester::FileIngester(const StoreSite& site, const MetadataSidecar* sidecar,
-                           std::stop_token stop)
-    : site_(site), sidecar_(sidecar), stop_(std::move(stop)) {}
+FileIngester::FileIngester(const StoreSite& site, ExtractionService& extraction,
+                           const MetadataSidecar* sidecar, std::stop_token stop)
+    : site_(site), extraction_(extraction), sidecar_(sidecar), stop_(std::move(stop)) {}
 
 FileIngester::~FileIngester() = default;
 
@@ -207,15 +206,14 @@ FileIngester::Fingerprinted FileIngester::fingerprint(const std::string& file) {
   options.rate_hz = BroadcastProfile::rate_hz;
   options.stop = stop_;
   fingerprint::AudioReader reader(file, options);
-  fingerprint::PeakExtractor extractor;
+  FilePeaks file_peaks(&extraction_);
   std::vector<float> samples;
-  std::vector<fingerprint::Peak> peaks;  // 2.4 KB a second at the most: the samples are not kept
   while (reader.read(samples)) {
-    extractor.push(samples, peaks);
+    file_peaks.push(samples);
     samples.clear();
   }
   if (stop_.stop_requested()) throw Stopped{};
-  extractor.finish(peaks);
+  const std::vector<fingerprint::Peak> peaks = file_peaks.finish();
 
   Fingerprinted made;
   const fingerprint::AudioCounts& counts = reader.counts();

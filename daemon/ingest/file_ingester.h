@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 
+#include "daemon/extraction_service.h"
 #include "daemon/ingest/metadata_sidecar.h"
 #include "daemon/open_store.h"
 #include "db/store.h"
@@ -29,9 +30,11 @@ struct FileReport {
 /// A worker: one connection, one file at a time. Single-threaded.
 class FileIngester {
  public:
-  /// @param sidecar  may be null; must outlive this
-  /// @param stop     ends the current file within a fraction of a second
-  FileIngester(const StoreSite& site, const MetadataSidecar* sidecar, std::stop_token stop);
+  /// @param extraction  shared by all workers; must outlive this
+  /// @param sidecar     may be null; must outlive this
+  /// @param stop        ends the current file within a fraction of a second
+  FileIngester(const StoreSite& site, ExtractionService& extraction, const MetadataSidecar* sidecar,
+               std::stop_token stop);
   ~FileIngester();
 
   /// Skips what the catalogue has: by source, size and time of change without reading, then by
@@ -57,6 +60,7 @@ class FileIngester {
   Fingerprinted fingerprint(const std::string& file);
 
   const StoreSite& site_;
+  ExtractionService& extraction_;
   const MetadataSidecar* sidecar_;
   std::stop_token stop_;
   std::optional<db::Store> store_;

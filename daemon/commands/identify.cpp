@@ -1,21 +1,25 @@
 // daemon/commands/identify.cpp - `spintag identify`: which songs are in a file or on a stream.
 #include "daemon/commands/identify.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <thread>
 #include <unordered_map>
 
+#include "daemon/device_backends.h"
+#include "daemon/extraction_service.h"
 #include "daemon/identify_source.h"
 #include "daemon/json_text.h"
 #include "daemon/live_index.h"
+#include "daemon/match_service.h"
 #include "daemon/open_store.h"
 #include "daemon/stop_on_signal.h"
 #include "daemon/utf8.h"
-#include "kernels/device.h"
 
 namespace spintag::daemon {
 
@@ -49,7 +53,7 @@ class Catalogue {
     index_ = live_->current();
   }
 
-  const fingerprint::Index& index() const { return *index_; }
+  const std::shared_ptr<const fingerprint::Index>& index() const { return index_; }
 
   /// @return null for a track that was removed since the index was loaded
   const TrackName* name(TrackId track_id) {
@@ -152,32 +156,26 @@ void print_cue_sheet(const Identified& heard, Catalogue& catalogue) {
 
 int run_identify(const CommonOptions& common, const IdentifyOptions& options) {
   const config::Loaded loaded = load_settings(common);
-  kernels::Device::open(kernels::DeviceChoice::parse(loaded.settings.device));
+  const std::string device = device_for(loaded.settings.device, options.sources);
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  ExtractionService extraction(open_extract_backend(device));
+  MatchService matching(cores, open_match_backend(device));
   Catalogue catalogue(loaded.settings, options.index);
+  matching.load(catalogue.index());
   StopOnSignal stop;
-  fingerprint::Matcher matcher;
-  fingerprint::MatchOptions match_options;
-  match_options.min_confidence = options.threshold.value_or(loaded.settings.min_confidence);
+  IdentifyTools tools{extraction, matching, catalogue.index(), {}};
+  tools.options.min_confidence = options.threshold.value_or(loaded.settings.min_confidence);
   int status = kDone;
-  for (const std::string& source : options.sources) {
-    const Identified heard = identify_source(source, {options.seconds, stop.token()}, matcher,
-                                             catalogue.index(), match_options);
+  const auto tell = [&](const Identified& heard) {
     if (!heard.error.empty()) {
-      std::cerr << "spintag: " << to_utf8(source) << ": " << to_utf8(heard.error) << "\n";
+      std::cerr << "spintag: " << to_utf8(heard.file) << ": " << to_utf8(heard.error) << "\n";
       status = kSomeFailed;
     }
-    if (options.json) {
-      print_json(heard, catalogue);
-    } else {
-      print_cue_sheet(heard, catalogue);
-    }
-    if (stop.stop_requested()) {
-      if (&source != &options.sources.back()) {
-        std::cerr << "spintag: interrupted; not all files were looked at\n";
-        status = kSomeFailed;
-      }
-      break;
-    }
+    options.json ? print_json(heard, catalogue) : print_cue_sheet(heard, catalogue);
+  };
+  if (!identify_sources(options.sources, {options.seconds, stop.token()}, cores, tools, tell)) {
+    std::cerr << "spintag: interrupted; not all files were looked at\n";
+    status = kSomeFailed;
   }
   catalogue.keep_for_next_time();
   return status;

@@ -1,6 +1,7 @@
 // tests/integration/identify_command_test.cpp - `spintag identify`: JSON, answers, failures.
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <fstream>
 #include <iomanip>
 #include <sstream>
@@ -92,6 +93,68 @@ TEST_F(IdentifyCommand, BadFileIsNamedAndTheOthersAnswered) {
   EXPECT_EQ(names_of(lines[0]), "file,duration_s,elapsed_s,matches,error");
   EXPECT_EQ(lines[0]["matches"], Json::array());
   EXPECT_EQ(lines[2]["matches"].at(0)["source"], song(1).string());
+}
+
+// Files are worked on side by side: a long one first, so that the others are done before it.
+TEST_F(IdentifyCommand, ManyFilesAreAnsweredInTheirOrderAsOneByOne) {
+  const fs::path mix = fresh("mix.wav");
+  shell("sox " + in_quotes(song(0)) + " " + in_quotes(song(4)) + " " + in_quotes(song(2)) + " " +
+        in_quotes(mix));
+  const fs::path broken = fresh("broken.mp3");
+  std::ofstream(broken) << "this is no music\n";
+  std::vector<std::string> files{mix, song(5), broken, song(3)};
+  for (int i = 0; i < 30; ++i) {
+    const fs::path clip = fresh("clip-" + std::to_string(i) + ".wav");
+    cut(song(i % kSongs), 2 + i / 2, 6, clip);
+    files.push_back(clip);
+  }
+  std::vector<std::string> command{"identify", "--json"};
+  command.insert(command.end(), files.begin(), files.end());
+  const Finished together = house_->run(command);
+  EXPECT_EQ(together.status, 1) << "one is broken";
+  EXPECT_THAT(together.err, HasSubstr(broken.string()));
+  const auto lines = together.lines();
+  ASSERT_EQ(lines.size(), files.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    EXPECT_EQ(lines[i]["file"], files[i]);
+    EXPECT_EQ(lines[i].contains("error"), files[i] == broken.string());
+    if (i >= 6) continue;
+    Json alone = house_->run({"identify", "--json", files[i]}).lines().at(0);
+    Json line = lines[i];
+    alone.erase("elapsed_s");
+    line.erase("elapsed_s");
+    EXPECT_EQ(line, alone);
+  }
+  for (std::size_t i = 4; i < files.size(); ++i) {
+    ASSERT_EQ(lines[i]["matches"].size(), 1U) << lines[i];
+    EXPECT_EQ(lines[i]["matches"][0]["source"], song(static_cast<int>(i - 4) % kSongs).string());
+  }
+}
+
+TEST_F(IdentifyCommand, StandardInputAmongFilesIsAnsweredInItsTurn) {
+  const auto lines = house_->run({"identify", "--json", song(1), "-", song(2)}, song(5)).lines();
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0]["file"], song(1).string());
+  EXPECT_EQ(lines[1]["file"], "-");
+  EXPECT_EQ(lines[1]["matches"].at(0)["source"], song(5).string());
+  EXPECT_EQ(lines[2]["matches"].at(0)["source"], song(2).string());
+}
+
+TEST_F(IdentifyCommand, InterruptEndsManyFilesWithWhatWasHeard) {
+  const fs::path mix = fresh("mix.wav");
+  std::string songs;
+  for (int i = 0; i < 40; ++i) songs += in_quotes(song(i % kSongs)) + " ";
+  shell("sox " + songs + in_quotes(mix));
+  std::vector<std::string> command{"identify", "--json", song(0)};
+  for (int i = 0; i < 200; ++i) command.push_back(mix);
+  const auto child = house_->start(command);
+  ASSERT_GE(child->wait_for_lines(1), 1U);
+  child->send(SIGINT);
+  const Finished run = child->finish();
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.err, HasSubstr("interrupted"));
+  EXPECT_LT(run.lines().size(), 100U);
+  EXPECT_EQ(run.lines().at(0)["file"], song(0).string());
 }
 
 // A second and a half of a song: enough for a good guess, not for certainty.

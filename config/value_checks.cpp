@@ -58,8 +58,10 @@ Fault check_database_url(std::string_view value) {
 }
 
 Fault check_device(std::string_view value) {
-  if (value == "auto" || value == "cpu" || value == "cuda") return std::nullopt;
-  if (value.starts_with("cuda:") && all_digits(value.substr(5))) return std::nullopt;
+  if (value == "auto" || value == "cpu") return std::nullopt;
+  constexpr std::size_t kMostDigits = 4;
+  const std::string_view number = value.substr(value.starts_with("cuda:") ? 5 : value.size());
+  if (all_digits(number) && number.size() <= kMostDigits) return std::nullopt;
   constexpr std::array<std::string_view, 3> kDevices = {"auto", "cpu", "cuda:0"};
   return one_of(value, kDevices);
 }

@@ -74,8 +74,10 @@ void check_device(const std::string& wanted, const Report& report) {
   }
   try {
     const auto device = kernels::Device::open(kernels::DeviceChoice::parse(wanted));
-    report({Health::ok, "device",
-            fmt::format("recognition.device = \"{}\" gives {}", wanted, device.name()), ""});
+    const bool skipped = wanted == "auto" && !device.is_cuda() && !cuda.devices.empty();
+    report({skipped ? Health::warn : Health::ok, "device",
+            fmt::format("recognition.device = \"{}\" gives {}", wanted, device.name()),
+            skipped ? "spintag doctor --device cuda:0 says why the card is not used" : ""});
   } catch (const kernels::DeviceError& error) {
     report({Health::fail, "device", error.what(), "set recognition.device to \"auto\" or \"cpu\""});
   }

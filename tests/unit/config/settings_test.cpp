@@ -204,6 +204,14 @@ TEST_F(SettingsTest, EveryFaultIsListedOneALine) {
   EXPECT_THAT(message, HasSubstr("radio.toml:6: station.url: is missing"));
 }
 
+TEST_F(SettingsTest, DeviceIsAutoCpuOrANumberedCard) {
+  for (const char* device : {"cuda", "cuda:", "cuda:x", "cuda:-1", "cuda:99999999999", "CPU", ""}) {
+    EXPECT_THAT(fault_of("[recognition]\ndevice = \"" + std::string(device) + "\"\n"),
+                HasSubstr("radio.toml:2: recognition.device: \"" + std::string(device) +
+                          "\" is not known"));
+  }
+}
+
 TEST_F(SettingsTest, SyntaxErrorNamesItsLine) {
   EXPECT_THAT(fault_of("[log]\nlevel = \"info\nx = 1\n"),
               HasSubstr("radio.toml:2: not valid TOML: "));

@@ -77,7 +77,8 @@ class DejavuSpectrogram {
 };
 
 /// Streaming stage from samples to peaks in (frame, bin) order; a frame's peaks come `radius`
-/// frames later. How the input is cut changes nothing. Single-threaded; memory is constant.
+/// frames later, at least one. How the input is cut changes nothing. Single-threaded; memory is
+/// constant.
 class DejavuPeakFinder {
  public:
   /// @throws std::invalid_argument if floor_db is below 0

@@ -37,7 +37,7 @@ StripPlan plan_strips(int radius, int rows, int widest, int strips_per_multiproc
   double least = 0;
   for (int width = kWarp; width <= widest; width += kWarp) {
     const int usable = width - 2 * radius;
-    if (usable <= 0 || width < rows) continue;
+    if (usable <= 0 || width < 2 * rows) continue;
     StripPlan plan;
     plan.width = width;
     plan.strips = (bins + usable - 1) / usable;
@@ -93,16 +93,18 @@ __global__ void __launch_bounds__(256)
   const auto cell = [&](int frame, int b) {
     return cells[static_cast<std::ptrdiff_t>(frame) * bins + b];
   };
+  float best[kFrames];
 #pragma unroll
   for (int j = 0; j < kFrames; ++j) {
-    const int frame = first + j;
-    if (frame >= frames) break;
-    const float along =
-        fmaxf(cell(max(frame - reach, 0), bin), cell(min(frame + reach, frames - 1), bin));
-    const float across =
-        fmaxf(cell(frame, max(bin - reach, 0)), cell(frame, min(bin + reach, bins - 1)));
-    maxima[static_cast<std::ptrdiff_t>(frame) * bins + bin] =
-        fmaxf(fmaxf(along, across), -INFINITY);
+    const int frame = min(first + j, frames - 1);
+    best[j] =
+        fmaxf(fmaxf(cell(max(frame - reach, 0), bin), cell(min(frame + reach, frames - 1), bin)),
+              fmaxf(cell(frame, max(bin - reach, 0)), cell(frame, min(bin + reach, bins - 1))));
+  }
+#pragma unroll
+  for (int j = 0; j < kFrames; ++j) {
+    if (first + j >= frames) break;
+    maxima[static_cast<std::ptrdiff_t>(first + j) * bins + bin] = fmaxf(best[j], -INFINITY);
   }
 }
 

@@ -57,13 +57,15 @@ __device__ __forceinline__ void line_maxima(const float (&cells)[kRows], float (
 /// strip and enters at the other, lines mix both sides: that spoils the outer R columns, which
 /// are the neighbour strips' to write.
 ///
-/// Rows come kRows at a time: read and rising line; barrier; falling line, in place; barrier;
-/// cross. Two buffers of rows take turns, so that the next rows need not wait for the cross.
+/// Rows come kRows at a time: read and rising line; barrier; falling line; barrier; cross. Rising
+/// maxima are kept by thread, so that their place costs nothing to compute: a cell of column c and
+/// row n is at c - n, and the falling thread of column i - n finds it at i - 2 n.
+///
 /// fmaxf() takes the one that is no NaN, and the last maximum with minus infinity makes nothing of
 /// a NaN that nothing beat.
 ///
 /// Launch: [strips, segments] blocks of a multiple of 32 threads, more than 2 * kRadius and at
-/// least kRows; shared memory for 2 * kRows rows of the strip.
+/// least 2 * kRows; shared memory for 2 * kRows rows of the strip.
 /// @param segment_frames  rows of maxima that a block writes
 template <int kRadius>
 __global__ void __launch_bounds__(DiamondShape<kRadius>::kWidest, DiamondShape<kRadius>::kStrips)
@@ -78,15 +80,16 @@ __global__ void __launch_bounds__(DiamondShape<kRadius>::kWidest, DiamondShape<k
   const int end_frame = min(first_frame + segment_frames, frames);
   const int bin = first_bin + column;
   const bool writes = column >= kRadius && column < width - kRadius && bin < bins;
-  float* rows = dynamic_shared<float>();
-  float* other_rows = rows + kRows * width;
+  float* const risen = dynamic_shared<float>();  // [kRows, threads]
+  float* const lattice = risen + kRows * width;  // [kRows, columns]
 
   float rising_tail[kRadius];
   float falling_tail[kRadius];
 #pragma unroll
   for (int j = 0; j < kRadius; ++j) rising_tail[j] = falling_tail[j] = kNothing;
-  int rising = column;  // the thread's column in the next row, for each line
+  int rising = column;  // for each line, the thread's column in the next row
   int falling = column;
+  int source = column;      // where the falling line finds the rising maximum of its column
   float before = kNothing;  // of the cross: the last row but one here, and the last row here and
   float middle = kNothing;  // beside
   float across = kNothing;
@@ -103,25 +106,23 @@ __global__ void __launch_bounds__(DiamondShape<kRadius>::kWidest, DiamondShape<k
       const float* row = cells + static_cast<std::ptrdiff_t>(frame + j) * bins;
       line[j] = inside ? row[at] : kNothing;
     }
-    line_maxima(line, rising_tail, [&](int j, float maximum) {
-      const int wrapped = rising + j < width ? rising + j : rising + j - width;
-      rows[j * width + wrapped] = maximum;
-    });
+    line_maxima(line, rising_tail,
+                [&](int j, float maximum) { risen[j * width + column] = maximum; });
     __syncthreads();
 #pragma unroll
     for (int j = 0; j < kRows; ++j) {
-      const int wrapped = falling - j >= 0 ? falling - j : falling - j + width;
-      line[j] = rows[j * width + wrapped];
+      const int wrapped = source - 2 * j >= 0 ? source - 2 * j : source - 2 * j + width;
+      line[j] = risen[j * width + wrapped];
     }
     line_maxima(line, falling_tail, [&](int j, float maximum) {
       const int wrapped = falling - j >= 0 ? falling - j : falling - j + width;
-      rows[j * width + wrapped] = maximum;
+      lattice[j * width + wrapped] = maximum;
     });
     __syncthreads();
     if (writes) {
 #pragma unroll
       for (int j = 0; j < kRows; ++j) {
-        const float* here = rows + j * width + column;
+        const float* here = lattice + j * width + column;
         const float next = here[0];
         const int written = frame + j - kRadius;
         if (written >= first_frame && written < end_frame) {
@@ -135,9 +136,7 @@ __global__ void __launch_bounds__(DiamondShape<kRadius>::kWidest, DiamondShape<k
     }
     rising = rising + kRows < width ? rising + kRows : rising + kRows - width;
     falling = falling - kRows >= 0 ? falling - kRows : falling - kRows + width;
-    float* const used = rows;
-    rows = other_rows;
-    other_rows = used;
+    source = source - 2 * kRows >= 0 ? source - 2 * kRows : source - 2 * kRows + width;
   }
 }
 

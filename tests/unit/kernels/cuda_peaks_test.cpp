@@ -77,6 +77,21 @@ TEST_F(CudaPeaks, EveryCellOfAConstantIsAPeak) {
   }
 }
 
+TEST_F(CudaPeaks, HigherCellsJustOutOfReachEqualTheProcessor) {
+  // Rows of 1 just out of the footprint's reach, in tiles that it touches, on a plateau: every cell
+  // is in doubt and most are peaks. Here and there 0.5 hides within reach, in the same tiles.
+  Spectrogram in{std::vector<float>(48 * 2100, 0), 48, 2100};
+  for (std::size_t frame = 0; frame < in.frames; frame += 24) {
+    std::fill_n(in.cells.begin() + static_cast<std::ptrdiff_t>(frame * in.bins), in.bins, 1.0F);
+    for (std::size_t bin = 50; bin < in.bins; bin += 200) {
+      in.cells[(frame + 5) * in.bins + bin] = 0.5F;
+    }
+  }
+  for (const Footprint& footprint : {Footprint::box(10, 14), Footprint::diamond(10)}) {
+    expect_twins_agree(in, {.footprint = footprint, .floor_db = -1}, "bands");
+  }
+}
+
 TEST_F(CudaPeaks, BoxesAndMasksEqualTheProcessor) {
   const Spectrogram random = random_spectrogram(90, 140, 31, 2);
   const Spectrogram notes = note_spectrogram(90, 140, 32);

@@ -18,4 +18,19 @@ namespace spintag::fingerprint {
 std::vector<std::vector<Peak>> extract_peaks(kernels::Device& device,
                                              std::span<const std::span<const float>> recordings);
 
+/// The second half of extract_peaks(): what PeakFinder and DensityLimit make of levels, the same
+/// bits from every device.
+/// @param levels_db  of each recording, [frames, BinRange::count], finite; |level| < 2^22 dB
+/// @throws kernels::DeviceError if the device fails. One caller per Device at a time.
+std::vector<std::vector<Peak>> find_dense_peaks(kernels::Device& device,
+                                                std::span<const std::span<const float>> levels_db);
+
+namespace cuda {
+
+std::vector<std::vector<Peak>> extract_peaks(kernels::Device& device,
+                                             std::span<const std::span<const float>> recordings);
+std::vector<std::vector<Peak>> find_dense_peaks(kernels::Device& device,
+                                                std::span<const std::span<const float>> levels_db);
+
+}  // namespace cuda
 }  // namespace spintag::fingerprint

@@ -1,10 +1,21 @@
 // fingerprint/no_cuda.cpp - the CUDA functions of a program that was built without CUDA. Nobody
 // gets as far as calling one, because no CUDA device can be opened.
+#include "fingerprint/batch_extractor.h"
 #include "fingerprint/batch_verification.h"
 #include "fingerprint/cuda/lists.h"
 #include "kernels/device.h"
 
 namespace spintag::fingerprint::cuda {
+
+std::vector<std::vector<Peak>> extract_peaks(kernels::Device& device,
+                                             std::span<const std::span<const float>>) {
+  throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::vector<std::vector<Peak>> find_dense_peaks(kernels::Device& device,
+                                                std::span<const std::span<const float>>) {
+  throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
+}
 
 std::vector<Settled> settle_offsets(kernels::Device& device, std::span<const VerifyWindow>, double,
                                     std::span<const VerifyRequest>) {

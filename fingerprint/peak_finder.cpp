@@ -3,29 +3,22 @@
 #include "fingerprint/peak_finder.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
+#include "fingerprint/peak_arithmetic.h"
 #include "kernels/multiversion.h"
 
 namespace spintag::fingerprint {
 namespace {
 
 using Profile = BroadcastProfile;
-constexpr float kStepsPerDb = 256.0F;
 constexpr int kBins = BinRange::count;
 constexpr int kFirstWhite = Profile::whiten_bins;         ///< column of the first whitened bin
 constexpr int kLastWhite = kBins - Profile::whiten_bins;  ///< one past the last
 constexpr int kFirstPeak = BinRange::margin;  ///< column of the first bin that may hold a peak
 constexpr int kLastPeak = kBins - BinRange::margin;  ///< one past the last
 
-/// sums += sign * round(256 * row). Truncation after adding a half of the right sign is the same on
-/// every processor.
 SPINTAG_CLONES void add_row(const float* row, std::int32_t sign, std::int32_t* sums) {
-  for (int i = 0; i < kBins; ++i) {
-    const float steps = row[i] * kStepsPerDb;
-    sums[i] += sign * static_cast<std::int32_t>(steps + (steps < 0.0F ? -0.5F : 0.5F));
-  }
+  for (int i = 0; i < kBins; ++i) sums[i] += sign * level_steps(row[i]);
 }
 
 /// white[i] = row[i] - mean over +-whiten_bins, from prefix[i] = sum of the columns before i. In
@@ -67,13 +60,6 @@ SPINTAG_CLONES bool keep_maxima(const float* white, const float* level, float* b
   return found != 0;
 }
 
-/// Place of the vertex of the parabola through (-1, a), (0, b), (1, c), clamped to half a cell.
-double vertex(float a, float b, float c) {
-  const double curvature = static_cast<double>(a) - 2.0 * b + c;
-  if (curvature >= 0.0) return 0.0;
-  return std::clamp(0.5 * (static_cast<double>(a) - c) / curvature, -0.5, 0.5);
-}
-
 }  // namespace
 
 PeakFinder::PeakFinder()
@@ -113,9 +99,8 @@ void PeakFinder::whiten_next(std::vector<Peak>& peaks) {
     running += static_cast<std::uint32_t>(column_sums_[static_cast<std::size_t>(i)]);
   }
   prefix_[kBins] = running;
-  const auto cells =
-      static_cast<float>((frames_in_ - oldest_summed_) * (2 * Profile::whiten_bins + 1));
-  subtract_mean(level_row(frame), prefix_.data(), 1.0F / (cells * kStepsPerDb), white_row(frame));
+  subtract_mean(level_row(frame), prefix_.data(), mean_factor(frames_in_ - oldest_summed_),
+                white_row(frame));
   max_along_bins(white_row(frame), highest_row(frame));
   if (frame - next_peak_frame_ == Profile::box_frames) find_in(next_peak_frame_, peaks);
 }
@@ -130,22 +115,21 @@ void PeakFinder::find_in(std::int64_t frame, std::vector<Peak>& peaks) {
   if (!keep_maxima(white_row(frame), level_row(frame), candidates_.data())) return;
   for (int i = kFirstPeak; i < kLastPeak; ++i) {
     if (candidates_[static_cast<std::size_t>(i)] <= 0.0F) continue;
-    peaks.push_back(locate(frame, i));
-    peaks.back().salience_db = candidates_[static_cast<std::size_t>(i)];
+    peaks.push_back(locate(frame, i, candidates_[static_cast<std::size_t>(i)]));
   }
 }
 
-/// The parabola goes through the levels, not the whitened values: the local mean would pull it.
-Peak PeakFinder::locate(std::int64_t frame, int bin) const {
+Peak PeakFinder::locate(std::int64_t frame, int column, float salience_db) const {
   const float* row = level_row(frame);
-  const double bins = BinRange::first + bin + vertex(row[bin - 1], row[bin], row[bin + 1]);
-  double frames = static_cast<double>(frame);
-  if (frame > 0 && frame + 1 < frames_in_) {
-    frames += vertex(level_row(frame - 1)[bin], row[bin], level_row(frame + 1)[bin]);
+  PeakLevels levels{.here = row[column],
+                    .bin_below = row[column - 1],
+                    .bin_above = row[column + 1],
+                    .between_frames = frame > 0 && frame + 1 < frames_in_};
+  if (levels.between_frames) {
+    levels.frame_before = level_row(frame - 1)[column];
+    levels.frame_after = level_row(frame + 1)[column];
   }
-  constexpr double kCentre = 0.5 * Profile::frame_samples / Profile::rate_hz;
-  return {.time_s = frames * Profile::frame_s() + kCentre,
-          .freq_hz = static_cast<float>(bins * BinRange::hz_per_bin)};
+  return located_peak(frame, column, levels, salience_db);
 }
 
 }  // namespace spintag::fingerprint

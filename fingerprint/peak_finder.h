@@ -47,7 +47,7 @@ class PeakFinder {
  private:
   void whiten_next(std::vector<Peak>& peaks);
   void find_in(std::int64_t frame, std::vector<Peak>& peaks);
-  Peak locate(std::int64_t frame, int bin) const;
+  Peak locate(std::int64_t frame, int column, float salience_db) const;
   float* level_row(std::int64_t frame) {
     return levels_.data() + row_of(frame, kLevelRows) * kStride;
   }

@@ -1,0 +1,20 @@
+// fingerprint/cuda/peak_extraction.cuh - dense peaks of many recordings that lie in device memory.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "fingerprint/cuda/batches.cuh"
+#include "fingerprint/cuda/level_rows.cuh"
+
+namespace spintag::fingerprint::cuda {
+
+/// What PeakFinder and DensityLimit make of those levels. Waits once, for how many peaks there are.
+PeakBatch find_peaks(const std::shared_ptr<kernels::cuda::Context>& context, const LevelRows& rows);
+
+/// What PeakExtractor makes of each recording.
+/// @param samples  mono, BroadcastProfile::rate_hz; places should be even
+PeakBatch extract_peaks(const std::shared_ptr<kernels::cuda::Context>& context,
+                        const float* samples, std::span<const kernels::cuda::SignalPlace> places);
+
+}  // namespace spintag::fingerprint::cuda

@@ -22,6 +22,10 @@ void BatchMatcher::load(const std::shared_ptr<const Index>& index) {
   if (state_->cuda) state_->cuda->load(index);
 }
 
+MatchStages BatchMatcher::stages() const {
+  return state_->cuda ? state_->cuda->stages() : MatchStages{};
+}
+
 std::vector<std::vector<Alignment>> BatchMatcher::match(const std::shared_ptr<const Index>& index,
                                                         std::span<const MatchQuery> queries,
                                                         const MatchOptions& options) {

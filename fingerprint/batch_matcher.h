@@ -1,6 +1,7 @@
 // fingerprint/batch_matcher.h - many windows looked up at once, on any device.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,6 +19,20 @@ struct MatchQuery {
                                 ///< not looked at
   double start_s = 0;
   double end_s = 0;
+};
+
+/// Where the time of a BatchMatcher on a CUDA device went since it was made; zeros on the CPU.
+struct MatchStages {
+  double load_s = 0;        ///< the index to the device
+  double select_s = 0;      ///< windows to the device, their strongest peaks and views
+  double probe_s = 0;       ///< pairs hashed
+  double vote_count_s = 0;  ///< the three sweeps of a vote: where votes go,
+  double vote_throw_s = 0;  ///< putting them there,
+  double vote_tally_s = 0;  ///< and adding them up
+  double verify_s = 0;      ///< offsets settled, alignments verified
+  double host_s = 0;        ///< decisions between stages
+  std::uint64_t votes = 0;
+  std::uint64_t searches = 0;  ///< of windows: a window that stays unknown makes several
 };
 
 /// Matcher::match() for many windows, with the same results from every device. On a CUDA device it
@@ -40,6 +55,8 @@ class BatchMatcher {
   std::vector<std::vector<Alignment>> match(const std::shared_ptr<const Index>& index,
                                             std::span<const MatchQuery> queries,
                                             const MatchOptions& options = {});
+
+  MatchStages stages() const;
 
  private:
   struct State;

@@ -2,6 +2,7 @@
 // gets as far as calling one, because no CUDA device can be opened.
 #include "fingerprint/batch_extractor.h"
 #include "fingerprint/batch_verification.h"
+#include "fingerprint/cuda/batch_matcher.h"
 #include "fingerprint/cuda/lists.h"
 #include "kernels/device.h"
 
@@ -52,6 +53,16 @@ std::vector<std::vector<Landmark>> make_reference_landmarks(
 std::vector<std::vector<DejavuLandmark>> dejavu_landmarks(
     kernels::Device& device, std::span<const std::span<const kernels::Peak>>,
     const DejavuProfile&) {
+  throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::vector<std::vector<Nomination>> count_votes(kernels::Device& device, const IndexShard&,
+                                                 std::span<const std::span<const Probe>>,
+                                                 std::uint32_t, std::size_t) {
+  throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::unique_ptr<BatchMatcher> make_batch_matcher(kernels::Device& device) {
   throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
 }
 

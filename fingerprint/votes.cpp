@@ -6,6 +6,7 @@
 #include <bit>
 #include <limits>
 
+#include "fingerprint/cuda/batch_matcher.h"
 #include "kernels/multiversion.h"
 
 namespace spintag::fingerprint {
@@ -138,6 +139,19 @@ void VoteCounter::nominate(std::uint32_t fewest, std::size_t most) {
   std::partial_sort(nominations_.begin(), nominations_.begin() + static_cast<std::ptrdiff_t>(kept),
                     nominations_.end(), better);
   nominations_.resize(kept);
+}
+
+std::vector<std::vector<Nomination>> count_votes(kernels::Device& device, const IndexShard& shard,
+                                                 std::span<const std::span<const Probe>> windows,
+                                                 std::uint32_t fewest, std::size_t most) {
+  if (device.is_cuda()) return cuda::count_votes(device, shard, windows, fewest, most);
+  VoteCounter counter;
+  std::vector<std::vector<Nomination>> nominations;
+  nominations.reserve(windows.size());
+  for (const auto& probes : windows) {
+    nominations.push_back(counter.count(shard, probes, fewest, most));
+  }
+  return nominations;
 }
 
 }  // namespace spintag::fingerprint

@@ -8,6 +8,7 @@
 
 #include "fingerprint/index_shard.h"
 #include "fingerprint/landmarks.h"
+#include "kernels/device.h"
 #include "kernels/host_device.h"
 
 namespace spintag::fingerprint {
@@ -55,5 +56,12 @@ class VoteCounter {
   std::vector<std::uint32_t> sorted_;    ///< scratch of the radix sort
   std::vector<Nomination> nominations_;
 };
+
+/// VoteCounter::count() for the probes of many windows.
+/// @return for each window its nominations, the same from every device
+/// @throws kernels::DeviceError if the device fails. One caller per Device at a time.
+std::vector<std::vector<Nomination>> count_votes(kernels::Device& device, const IndexShard& shard,
+                                                 std::span<const std::span<const Probe>> windows,
+                                                 std::uint32_t fewest, std::size_t most);
 
 }  // namespace spintag::fingerprint

@@ -1,10 +1,313 @@
 // fingerprint/cuda/batch_matcher.cu - the searches of many windows, stage by stage on the device.
 #include "fingerprint/cuda/batch_matcher.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "fingerprint/cuda/batch_tools.cuh"
+#include "fingerprint/cuda/device_shard.cuh"
+#include "fingerprint/cuda/landmarks.cuh"
+#include "fingerprint/cuda/query_views.cuh"
+#include "fingerprint/cuda/selection.cuh"
+#include "fingerprint/cuda/verification.cuh"
+#include "fingerprint/cuda/votes.cuh"
+#include "fingerprint/profile.h"
+#include "fingerprint/window_search.h"
+
 namespace spintag::fingerprint::cuda {
+namespace {
+
+using kernels::cuda::Array;
+
+constexpr std::size_t kMostWindows = 1024;   ///< in one batch
+constexpr double kLongestWindow = 60;        ///< seconds; longer ones are the processor's
+constexpr std::size_t kScratch = 512 << 20;  ///< bytes that a small batch needs besides the index
+
+std::string gib(std::size_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f GiB", static_cast<double>(bytes) / (1 << 30));
+  return text;
+}
+
+/// The shards of the newest index that was asked about. A shard is known by its directory, which
+/// copies of it without removed tracks share.
+class LoadedShards {
+ public:
+  explicit LoadedShards(ContextPointer context) : context_(std::move(context)) {}
+
+  /// @throws kernels::DeviceError with its size if the index does not fit, before it is copied
+  void load(const Index& index) {
+    std::map<const std::uint32_t*, Loaded> kept;
+    std::size_t missing = 0;
+    for (const auto& shard : index.shards()) {
+      const auto found = loaded_.extract(key_of(*shard));
+      if (found.empty()) {
+        missing += DeviceShard::bytes_needed(*shard);
+      } else {
+        kept.insert({found.key(), std::move(found.mapped())});
+      }
+    }
+    loaded_ = std::move(kept);  // what the index no longer has makes room first
+    if (missing == 0) return;
+    const std::size_t free = context_->free_bytes();
+    if (missing + kScratch > free) {
+      throw kernels::DeviceError(context_->name() + ": the index needs " + gib(missing) +
+                                 " of its memory and " + gib(kScratch) + " to work in, and " +
+                                 gib(free) + " are free (try --device cpu)");
+    }
+    for (const auto& shard : index.shards()) {
+      if (loaded_.contains(key_of(*shard))) continue;
+      loaded_.emplace(key_of(*shard), Loaded{shard, DeviceShard(context_, *shard)});
+    }
+    context_->synchronize();
+  }
+
+  const DeviceShard& operator[](const IndexShard& shard) const {
+    return loaded_.at(key_of(shard)).on_device;
+  }
+
+ private:
+  struct Loaded {
+    std::shared_ptr<const IndexShard> on_host;  ///< keeps the address that it is known by
+    DeviceShard on_device;
+  };
+  static const std::uint32_t* key_of(const IndexShard& shard) {
+    return shard.arrays().directory.data();
+  }
+
+  ContextPointer context_;
+  std::map<const std::uint32_t*, Loaded> loaded_;
+};
+
+/// Adds the time until it goes out of scope, the device's work included.
+class Stopwatch {
+ public:
+  Stopwatch(const kernels::cuda::Context& context, double& seconds)
+      : context_(context), seconds_(seconds) {}
+  ~Stopwatch() {
+    cudaStreamSynchronize(context_.stream());  // an error is told by whoever asks next
+    seconds_ += std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const kernels::cuda::Context& context_;
+  double& seconds_;
+  Clock::time_point start_ = Clock::now();
+};
+
+/// One query on its way.
+struct Window {
+  std::span<const Peak> peaks;  ///< those inside the window
+  WindowSearch search;
+  bool too_dense = false;  ///< a reference that the device has no room for: the processor's
+};
+
+/// The windows that still search, with what all their searches at one pitch share.
+struct ActiveWindows {
+  ActiveWindows(const ContextPointer& context, std::vector<Window*> still)
+      : windows(std::move(still)) {
+    std::vector<std::span<const Peak>> lists;
+    for (const Window* window : windows) {
+      lists.push_back(window->peaks);
+      times.push_back({window->search.start_s(), window->search.end_s()});
+    }
+    peaks = upload_lists(context, std::span<const std::span<const Peak>>(lists));
+    device_times = Array<WindowTimes>(context, times);
+    select_strongest(context, peaks, device_times.data(), BroadcastProfile::verify_peaks_per_s,
+                     verify_peaks);
+  }
+
+  std::vector<Window*> windows;
+  std::vector<WindowTimes> times;
+  Array<WindowTimes> device_times;
+  PeakBatch peaks;         ///< all
+  PeakBatch verify_peaks;  ///< those that verification uses
+};
+
+class OnDevice final : public BatchMatcher {
+ public:
+  explicit OnDevice(const kernels::Device& device)
+      : context_(device.shared_context()), shards_(context_), votes_(context_) {}
+
+  void load(const std::shared_ptr<const Index>& index) override {
+    context_->make_current();
+    const Stopwatch watch(*context_, stages_.load_s);
+    shards_.load(*index);
+  }
+
+  std::vector<std::vector<Alignment>> match(const std::shared_ptr<const Index>& index,
+                                            std::span<const MatchQuery> queries,
+                                            const MatchOptions& options) override {
+    load(index);
+    std::vector<std::vector<Alignment>> results;
+    results.reserve(queries.size());
+    for (std::size_t first = 0; first < queries.size(); first += kMostWindows) {
+      const auto batch = queries.subspan(first, std::min(kMostWindows, queries.size() - first));
+      match_batch(*index, batch, options, results);
+    }
+    return results;
+  }
+
+  MatchStages stages() const override {
+    MatchStages stages = stages_;
+    const VoteStatistics& votes = votes_.statistics();
+    stages.vote_count_s = votes.count_s;
+    stages.vote_throw_s = votes.throw_s;
+    stages.vote_tally_s = votes.tally_s;
+    stages.votes = votes.votes;
+    return stages;
+  }
+
+ private:
+  void match_batch(const Index& index, std::span<const MatchQuery> queries,
+                   const MatchOptions& options, std::vector<std::vector<Alignment>>& results);
+  void search(const Index& index, ActiveWindows& active, const QueryViews& views, const Search& how,
+              const Hypothesis& hypothesis);
+  std::vector<VerifyTask> tasks_of(const ActiveWindows& active) const;
+  void settle(ActiveWindows& active, const QueryViews& views) const;
+  void verify_chosen(ActiveWindows& active, const QueryViews& views) const;
+
+  ContextPointer context_;
+  LoadedShards shards_;
+  VoteCounter votes_;
+  MatchStages stages_;
+  Matcher matcher_;  ///< for the rare window that is not for the device
+};
+
+std::span<const Peak> peaks_inside(const MatchQuery& query) {
+  const auto by_time = [](const Peak& peak, double time) { return peak.time_s < time; };
+  const auto first =
+      std::lower_bound(query.peaks.begin(), query.peaks.end(), query.start_s, by_time);
+  return {first, std::lower_bound(first, query.peaks.end(), query.end_s, by_time)};
+}
+
+void OnDevice::match_batch(const Index& index, std::span<const MatchQuery> queries,
+                           const MatchOptions& options,
+                           std::vector<std::vector<Alignment>>& results) {
+  std::vector<Window> windows(queries.size());
+  std::vector<Window*> searching;
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    windows[i].search.reset(queries[i].start_s, queries[i].end_s);
+    windows[i].peaks = peaks_inside(queries[i]);
+    windows[i].too_dense = queries[i].end_s - queries[i].start_s > kLongestWindow;
+    if (!windows[i].peaks.empty() && !windows[i].too_dense) searching.push_back(&windows[i]);
+  }
+
+  std::unique_ptr<ActiveWindows> active;
+  std::unique_ptr<QueryViews> views;
+  double pitch = 0;  // of the views
+  for (const Search& how : searches_of(options)) {
+    const Hypothesis& hypothesis = options.hypotheses[how.hypothesis];
+    std::erase_if(searching, [](const Window* window) {
+      return window->too_dense || window->search.beyond_doubt();
+    });
+    if (searching.empty()) break;
+    auto watch = std::make_optional<Stopwatch>(*context_, stages_.select_s);
+    if (!active || active->windows.size() != searching.size()) {
+      active = std::make_unique<ActiveWindows>(context_, searching);
+      views.reset();
+    }
+    if (!views || pitch != hypothesis.pitch) {
+      views = std::make_unique<QueryViews>(context_, active->verify_peaks, active->times,
+                                           hypothesis.pitch);
+      pitch = hypothesis.pitch;
+    }
+    watch.reset();
+    search(index, *active, *views, how, hypothesis);
+  }
+
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    results.push_back(
+        windows[i].too_dense
+            ? matcher_.match(index, queries[i].peaks, queries[i].start_s, queries[i].end_s, options)
+            : windows[i].search.result(options));
+  }
+}
+
+void OnDevice::search(const Index& index, ActiveWindows& active, const QueryViews& views,
+                      const Search& how, const Hypothesis& hypothesis) {
+  stages_.searches += active.windows.size();
+  ProbeBatch probes;
+  {
+    const Stopwatch watch(*context_, stages_.probe_s);
+    PeakBatch selected;
+    select_strongest(context_, active.peaks, active.device_times.data(), how.peaks_per_s, selected);
+    make_query_probes(context_, selected, active.device_times.data(), hypothesis, probes);
+  }
+  for (Window* window : active.windows) window->search.clear_candidates();
+  for (std::size_t i = 0; i < index.shards().size(); ++i) {
+    const IndexShard& shard = *index.shards()[i];
+    if (shard.arrays().tracks.empty()) continue;
+    const auto nominations = votes_.count(shards_[shard], probes, kFewestVotes, how.nominations);
+    const Stopwatch watch(*context_, stages_.host_s);
+    for (std::size_t w = 0; w < nominations.size(); ++w) {
+      active.windows[w]->search.add(nominations[w], i, shard, hypothesis);
+    }
+  }
+  const Stopwatch watch(*context_, stages_.verify_s);
+  settle(active, views);
+  for (Window* window : active.windows) window->search.choose();
+  verify_chosen(active, views);
+}
+
+std::vector<VerifyTask> OnDevice::tasks_of(const ActiveWindows& active) const {
+  std::vector<VerifyTask> tasks;
+  for (std::size_t w = 0; w < active.windows.size(); ++w) {
+    for (const Candidate& candidate : active.windows[w]->search.candidates()) {
+      const ShardTrack& track = candidate.entry();
+      tasks.push_back({.window = static_cast<std::uint32_t>(w),
+                       .packed_bytes = track.packed_bytes,
+                       .packed = shards_[*candidate.shard].packed.data() + track.packed_begin,
+                       .fit = candidate.fit});
+    }
+  }
+  return tasks;
+}
+
+void OnDevice::settle(ActiveWindows& active, const QueryViews& views) const {
+  const std::vector<VerifyTask> tasks = tasks_of(active);
+  if (tasks.empty()) return;
+  const Array<VerifyTask> on_device(context_, tasks);
+  const auto settled = settle_offsets(context_, views, on_device, tasks.size()).download();
+  std::size_t task = 0;
+  for (Window* window : active.windows) {
+    for (Candidate& candidate : window->search.candidates()) {
+      candidate.fit = settled[task].fit;
+      candidate.coincidences = settled[task].coincidences;
+      window->too_dense |= settled[task].coincidences == kTooDense;
+      ++task;
+    }
+  }
+}
+
+void OnDevice::verify_chosen(ActiveWindows& active, const QueryViews& views) const {
+  const std::vector<VerifyTask> tasks = tasks_of(active);
+  if (tasks.empty()) return;
+  const Array<VerifyTask> on_device(context_, tasks);
+  const auto verdicts = verify(context_, views, on_device, tasks.size()).download();
+  std::size_t task = 0;
+  for (Window* window : active.windows) {
+    for (const Candidate& candidate : window->search.candidates()) {
+      window->too_dense |= verdicts[task].expected == kTooDense;
+      window->search.keep(candidate, verdicts[task]);
+      ++task;
+    }
+  }
+}
+
+}  // namespace
 
 std::unique_ptr<BatchMatcher> make_batch_matcher(kernels::Device& device) {
-  throw kernels::DeviceError(device.name() + ": matching is not on the device yet");
+  return std::make_unique<OnDevice>(device);
 }
 
 }  // namespace spintag::fingerprint::cuda

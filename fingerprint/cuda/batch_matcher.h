@@ -1,4 +1,5 @@
-// fingerprint/cuda/batch_matcher.h - the CUDA side of BatchMatcher, as its host code sees it.
+// fingerprint/cuda/batch_matcher.h - the CUDA side of votes and of BatchMatcher, as host code sees
+// it.
 #pragma once
 
 #include <memory>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "fingerprint/batch_matcher.h"
+#include "fingerprint/votes.h"
 
 namespace spintag::fingerprint::cuda {
 
@@ -18,9 +20,15 @@ class BatchMatcher {
   virtual std::vector<std::vector<Alignment>> match(const std::shared_ptr<const Index>& index,
                                                     std::span<const MatchQuery> queries,
                                                     const MatchOptions& options) = 0;
+  virtual MatchStages stages() const = 0;
 };
 
 /// @throws kernels::DeviceError in a program that was built without CUDA
 std::unique_ptr<BatchMatcher> make_batch_matcher(kernels::Device& device);
+
+/// Takes the shard to the device for this one call.
+std::vector<std::vector<Nomination>> count_votes(kernels::Device& device, const IndexShard& shard,
+                                                 std::span<const std::span<const Probe>> windows,
+                                                 std::uint32_t fewest, std::size_t most);
 
 }  // namespace spintag::fingerprint::cuda

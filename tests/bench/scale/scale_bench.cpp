@@ -218,6 +218,24 @@ bench::Results match_on_threads(const fp::Index& index, std::span<const bench::W
   return results;
 }
 
+void print_stages(const std::string& who, const fp::MatchStages& stages) {
+  const double votes_s = stages.vote_count_s + stages.vote_throw_s + stages.vote_tally_s;
+  const double all_s = stages.select_s + stages.probe_s + votes_s + stages.verify_s + stages.host_s;
+  const auto share = [&](const char* stage, double seconds) {
+    say("%s:   %-34s %8.3f s  %5.1f %%\n", who.c_str(), stage, seconds, 100 * seconds / all_s);
+  };
+  share("windows to the device, selection", stages.select_s);
+  share("probes", stages.probe_s);
+  share("votes: where they go", stages.vote_count_s);
+  share("votes: thrown", stages.vote_throw_s);
+  share("votes: added up", stages.vote_tally_s);
+  share("settling and verification", stages.verify_s);
+  share("decisions on the host", stages.host_s);
+  say("%s: %.4g votes, %.3g a second while they are counted; %llu searches\n", who.c_str(),
+      static_cast<double>(stages.votes), static_cast<double>(stages.votes) / votes_s,
+      static_cast<unsigned long long>(stages.searches));
+}
+
 bench::Results match_on_device(spintag::kernels::Device& device,
                                const std::shared_ptr<const fp::Index>& index,
                                std::span<const bench::Window> windows) {
@@ -237,6 +255,7 @@ bench::Results match_on_device(spintag::kernels::Device& device,
     std::move(matches.begin(), matches.end(), std::back_inserter(results));
   }
   print_score(device.name().c_str(), windows, results, since(start));
+  print_stages(device.name(), matcher.stages());
   return results;
 }
 

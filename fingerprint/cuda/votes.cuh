@@ -1,0 +1,78 @@
+// fingerprint/cuda/votes.cuh - votes of many windows on one shard, counted on the device.
+//
+// Votes are neither sorted nor added up in device memory. They are thrown into partitions of the
+// time line, each as many counters as shared memory holds, and a block counts a partition of a
+// window exactly. Three sweeps: how many votes each part of a window throws into each partition
+// (so that every vote knows its place), throwing, counting.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fingerprint/cuda/batches.cuh"
+#include "fingerprint/cuda/device_shard.cuh"
+#include "fingerprint/votes.h"
+#include "kernels/cuda/context.cuh"
+
+namespace spintag::fingerprint::cuda {
+
+/// Where the votes of a run go: counters of partition p are [p * kCounters, (p + 1) * kCounters).
+struct Partitions {
+  /// One of a partition's 2^15 places is the last counter of the partition before it, because a
+  /// nomination is the sum of a counter and the one before.
+  static constexpr std::uint32_t kPlaces = 1U << 15;
+  static constexpr std::uint32_t kCounters = kPlaces - 1;
+
+  std::uint32_t count = 0;
+
+  static Partitions of(std::uint32_t units);
+};
+
+/// What counting did since the counter was made, for those who measure.
+struct VoteStatistics {
+  std::uint64_t votes = 0;
+  std::uint32_t runs = 0;  ///< of windows whose votes were in memory together
+  double count_s = 0;      ///< the three sweeps
+  double throw_s = 0;
+  double tally_s = 0;
+};
+
+/// The votes of some windows, thrown.
+struct ThrownVotes {
+  const std::uint16_t* votes;   ///< places within their partitions
+  const std::uint32_t* places;  ///< [windows, partitions, chunks] where each begins in its window
+  const std::uint64_t* base;    ///< [windows + 1] where each window begins in `votes`
+};
+
+/// Scratch and launches of a vote. The same nominations as fingerprint::VoteCounter, window by
+/// window.
+class VoteCounter {
+ public:
+  explicit VoteCounter(std::shared_ptr<kernels::cuda::Context> context);
+
+  /// @param shard   has at least one unit
+  /// @param probes  of probes.count windows
+  /// @param most    at most 64
+  /// @return for each window its `most` best places of at least `fewest` votes, best first
+  /// @throws kernels::DeviceError if the device fails or has no room for the votes of one window
+  std::vector<std::vector<Nomination>> count(const DeviceShard& shard, const ProbeBatch& probes,
+                                             std::uint32_t fewest, std::size_t most);
+
+  const VoteStatistics& statistics() const { return statistics_; }
+
+ private:
+  struct Run;
+
+  void count_run(Run& run, std::uint32_t fewest, std::uint32_t most,
+                 std::vector<std::vector<Nomination>>& nominations);
+  std::vector<std::uint64_t> tally(const Run& run, const ThrownVotes& votes, std::uint32_t fewest,
+                                   std::uint32_t most) const;
+  std::uint64_t votes_at_once() const;
+
+  std::shared_ptr<kernels::cuda::Context> context_;
+  VoteStatistics statistics_;
+};
+
+}  // namespace spintag::fingerprint::cuda

@@ -28,7 +28,8 @@ struct StripPlan {
 
 /// Narrow strips waste their margins, wide ones what lies beyond the last bin; short segments waste
 /// their lead-in, long ones leave multiprocessors without work. Takes the width whose blocks, all
-/// resident at once, have the least to do.
+/// resident at once, have the least to do; rather several small blocks than two large ones, which
+/// wait at their barriers together.
 StripPlan plan_strips(int radius, int rows, int widest, int strips_per_multiprocessor,
                       int multiprocessors, int frames, int bins) {
   constexpr int kWarp = 32;
@@ -41,14 +42,17 @@ StripPlan plan_strips(int radius, int rows, int widest, int strips_per_multiproc
     StripPlan plan;
     plan.width = width;
     plan.strips = (bins + usable - 1) / usable;
-    const int resident = multiprocessors * std::max(threads / width, 1);
+    const int together = std::max(threads / width, 1);  // on a multiprocessor
+    const int resident = multiprocessors * together;
     const int wanted = std::clamp(resident / plan.strips, 1, kMaxSegments);
     const int shortest = std::max(radius, 8);  // below it a segment is mostly lead-in
     plan.segment_frames = std::max((frames + wanted - 1) / wanted, shortest);
     plan.segments = (frames + plan.segment_frames - 1) / plan.segment_frames;
     const double waves = std::ceil(static_cast<double>(plan.strips) * plan.segments / resident);
     const int marched = (plan.segment_frames + 2 * radius + rows - 1) / rows * rows;
-    const double cost = waves * marched * width * std::max(threads / width, 1);
+    // A multiprocessor that is not full is only partly faster for it.
+    const double busy = (width * together + threads) / 2.0;
+    const double cost = waves * marched * busy * (1 + 0.25 / together);
     if (best.width == 0 || cost < least) {
       best = plan;
       least = cost;

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "fingerprint/cuda/strip_columns.cuh"
 #include "fingerprint/peak_arithmetic.h"
 
 namespace spintag::fingerprint::cuda {
@@ -17,14 +18,9 @@ namespace {
 using Profile = BroadcastProfile;
 using kernels::cuda::Array;
 
-constexpr unsigned kWarp = 0xFFFFFFFFU;
-constexpr int kBlocksOfMultiprocessor = 4;             // at 96 registers
-constexpr int kOwned = 8;                              // columns of a lane
-constexpr int kReach = Profile::whiten_bins / kOwned;  // lanes that the whitening reaches over
-constexpr int kRing = 2 * Profile::box_frames + 1;     // white rows
+constexpr int kBlocksOfMultiprocessor = 4;                     // at 96 registers
 constexpr int kLastPeak = BinRange::count - BinRange::margin;  // one past the last column
-static_assert(Strips::kWidth == 32 * kOwned && kReach * kOwned == Profile::whiten_bins);
-static_assert(Profile::box_bins < kOwned && LevelRows::kColumns >= Strips::kWidth);
+static_assert(Strips::kWidth == 32 * kOwned && LevelRows::kColumns >= Strips::kWidth);
 
 /// First column that a strip's warp reads: on a 32-byte sector, and inside the row.
 constexpr int first_column(int strip) {
@@ -59,82 +55,6 @@ struct Arguments {
   std::uint32_t* counts;
   std::uint32_t slots;
 };
-
-struct Columns {
-  float at[kOwned];
-};
-
-__device__ __forceinline__ Columns load(const float* row) {
-  const float4 low = __ldg(reinterpret_cast<const float4*>(row));
-  const float4 high = __ldg(reinterpret_cast<const float4*>(row) + 1);
-  return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
-}
-
-__device__ __forceinline__ void add_steps(const Columns& row, int (&sums)[kOwned]) {
-#pragma unroll
-  for (int j = 0; j < kOwned; ++j) sums[j] += level_steps(row.at[j]);
-}
-
-__device__ __forceinline__ void subtract_steps(const Columns& row, int (&sums)[kOwned]) {
-#pragma unroll
-  for (int j = 0; j < kOwned; ++j) sums[j] -= level_steps(row.at[j]);
-}
-
-/// white = row - mean over the columns up to 24 away: the running sum up to 24 above less that up
-/// to 25 below. Modulo 2^32, where the difference of two is exact.
-__device__ __forceinline__ Columns whiten(const Columns& row, const int (&sums)[kOwned],
-                                          float per_step, int lane) {
-  unsigned before[kOwned];  // sum of the lane's columns before this one
-  unsigned running = 0;
-#pragma unroll
-  for (int j = 0; j < kOwned; ++j) {
-    before[j] = running;
-    running += static_cast<unsigned>(sums[j]);
-  }
-  unsigned up_to = running;  // sum of all lanes up to this one
-#pragma unroll
-  for (int step = 1; step < 32; step *= 2) {
-    const unsigned below = __shfl_up_sync(kWarp, up_to, step);
-    if (lane >= step) up_to += below;
-  }
-  const unsigned base = up_to - running;
-  Columns white;
-#pragma unroll
-  for (int j = 0; j < kOwned; ++j) {
-    const unsigned start = __shfl_up_sync(kWarp, base + before[j], kReach);
-    const unsigned end =
-        __shfl_down_sync(kWarp, j + 1 < kOwned ? base + before[(j + 1) % kOwned] : up_to, kReach);
-    white.at[j] = row.at[j] - static_cast<float>(static_cast<int>(end - start)) * per_step;
-  }
-  return white;
-}
-
-/// The maximum over 3 bins on either side of the maximum over 5 frames.
-__device__ __forceinline__ Columns box_maximum(const Columns (&ring)[kRing]) {
-  static_assert(kRing == 5 && Profile::box_bins == 3);
-  float high[kOwned + 6];  // of columns -3 .. 10 of the lane
-#pragma unroll
-  for (int j = 0; j < kOwned; ++j) {
-    high[j + 3] =
-        fmaxf(fmaxf(fmaxf(ring[0].at[j], ring[1].at[j]), fmaxf(ring[2].at[j], ring[3].at[j])),
-              ring[4].at[j]);
-  }
-#pragma unroll
-  for (int j = 0; j < 3; ++j) {
-    high[j] = __shfl_up_sync(kWarp, high[j + kOwned], 1);
-    high[j + kOwned + 3] = __shfl_down_sync(kWarp, high[j + 3], 1);
-  }
-  float of_two[kOwned + 5];
-#pragma unroll
-  for (int j = 0; j < kOwned + 5; ++j) of_two[j] = fmaxf(high[j], high[j + 1]);
-  float of_four[kOwned + 3];
-#pragma unroll
-  for (int j = 0; j < kOwned + 3; ++j) of_four[j] = fmaxf(of_two[j], of_two[j + 2]);
-  Columns box;
-#pragma unroll
-  for (int j = 0; j < kOwned; ++j) box.at[j] = fmaxf(of_four[j], of_four[j + 3]);
-  return box;
-}
 
 /// One warp's lists, as it goes from second to second.
 struct Writer {
@@ -219,13 +139,16 @@ __global__ void __launch_bounds__(32 * Strips::kCount, kBlocksOfMultiprocessor)
       const int frame = group + r;  // the row that is whitened; peaks are found two rows before
       if (frame >= end + Profile::box_frames) break;
       if (frame < frames) {
-        const Columns level = row(frame);
         const int oldest = max(first_summed, frame - Profile::whiten_frames);
+        // All three are asked for before any is waited for, also where one is not wanted.
+        const Columns level = row(frame);
+        const Columns coming = row(min(frame + Profile::whiten_frames, frames - 1));
+        const Columns going = row(max(oldest - 1, 0));
         if (frame + Profile::whiten_frames < frames) {
-          add_steps(row(frame + Profile::whiten_frames), sums);
+          add_steps(coming, sums);
           summed_until = frame + Profile::whiten_frames + 1;
         }
-        if (frame > first_white && oldest > first_summed) subtract_steps(row(oldest - 1), sums);
+        if (oldest > first_summed) subtract_steps(going, sums);
         if (summed_until - oldest != rows_summed) {
           rows_summed = summed_until - oldest;
           per_step = mean_factor(rows_summed);
@@ -252,14 +175,14 @@ __global__ void __launch_bounds__(32 * Strips::kCount, kBlocksOfMultiprocessor)
         peaks |= white.at[j] >= fmaxf(box.at[j], Profile::floor_salience_db) ? 1U << j : 0U;
       }
       peaks &= mine;
-      if (__any_sync(kWarp, peaks != 0)) {
+      if (peaks != 0) {
         const Columns level = row(found);
 #pragma unroll
         for (int j = 0; j < kOwned; ++j) {
           if (!(level.at[j] >= Profile::floor_level_db)) peaks &= ~(1U << j);
         }
-        writer.append(peaks, white, column, static_cast<std::uint32_t>(found - second_begin), lane);
       }
+      writer.append(peaks, white, column, static_cast<std::uint32_t>(found - second_begin), lane);
     }
   }
   if (lane == 0) a.counts[list] = writer.count;

@@ -17,6 +17,8 @@ constexpr Part kParts[] = {
     {"verification", spintag::bench::bench_verification},
     {"sliding_max", spintag::bench::bench_sliding_max},
     {"peaks", spintag::bench::bench_peaks},
+    {"stft", spintag::bench::bench_stft},
+    {"extraction", spintag::bench::bench_extraction},
 };
 
 }  // namespace

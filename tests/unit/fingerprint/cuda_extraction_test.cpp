@@ -194,7 +194,9 @@ TEST_F(CudaExtraction, ASquareWaveAtFullScaleHasItsHarmonics) {
   for (const auto& list : lists) EXPECT_GT(list.size(), 8U);
   for (const Peak& peak : lists[0]) {  // odd harmonics of 11,025 / 64 Hz
     const double harmonic = peak.freq_hz * 64 / kTestRateHz;
-    if (peak.salience_db > 40) EXPECT_NEAR(std::fmod(harmonic, 2), 1, 0.02);
+    if (peak.salience_db > 40) {
+      EXPECT_NEAR(std::fmod(harmonic, 2), 1, 0.02);
+    }
   }
   find_on_both(levels_of({square_wave(64, 8), square_wave(51, 8)}));
 }

@@ -59,6 +59,7 @@ struct NominationLists {
 };
 
 constexpr unsigned kGatherThreads = 256;
+constexpr std::uint32_t kSlicePartitions = 512;  ///< that are thrown into at one time
 constexpr unsigned kScanThreads = 1024;
 constexpr unsigned kTallyThreads = 512;
 constexpr unsigned kTallyBlocks = 3;  ///< that fit on a multiprocessor
@@ -72,10 +73,12 @@ __global__ void count_votes(ShardView shard, ProbeChunks chunks, std::uint32_t p
                             std::uint32_t* counts);
 /// [windows blocks] Replaces each window's counts by their exclusive prefix sums.
 __global__ void place_votes(std::uint32_t* counts, std::uint32_t per_window, std::uint32_t* totals);
-/// [windows * chunks blocks] votes[base[w] + place] = place within its partition.
-__global__ void throw_votes(ShardView shard, ProbeChunks chunks, std::uint32_t partitions,
-                            const std::uint32_t* places, const std::uint64_t* base,
-                            std::uint16_t* votes);
+/// [slices * windows * chunks blocks] votes[base[w] + place] = place within its partition. All
+/// blocks that run together throw into one slice of the time line, so that what they write to lies
+/// in the cache until it is full.
+__global__ void throw_votes(ShardView shard, ProbeChunks chunks, std::uint32_t windows,
+                            std::uint32_t partitions, const std::uint32_t* places,
+                            const std::uint64_t* base, std::uint16_t* votes);
 /// [any number of blocks] Counts partition after partition and lists the counters with at least
 /// `fewest` votes together with the one before.
 __global__ void tally_votes(ThrownVotes votes, std::uint32_t windows, std::uint32_t partitions,

@@ -145,9 +145,10 @@ void VoteCounter::count_run(Run& run, std::uint32_t fewest, std::uint32_t most,
   {
     const Stopwatch watch(statistics_.throw_s);
     const ProbeChunks own{run.probes.probes, run.probes.begin + run.first, group.chunks};
-    kernels::cuda::launch(*context_, throw_votes, dim3(run.count * group.chunks),
-                          dim3(kGatherThreads), run.partitions * sizeof(std::uint32_t), run.shard,
-                          own, run.partitions, run.places(), device_base.data(), votes.data());
+    const std::uint32_t slices = (run.partitions + kSlicePartitions - 1) / kSlicePartitions;
+    kernels::cuda::launch(*context_, throw_votes, dim3(slices * run.count * group.chunks),
+                          dim3(kGatherThreads), 0, run.shard, own, run.count, run.partitions,
+                          run.places(), device_base.data(), votes.data());
     context_->synchronize();
   }
   const Stopwatch watch(statistics_.tally_s);

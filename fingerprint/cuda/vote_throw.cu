@@ -1,4 +1,5 @@
-// fingerprint/cuda/vote_kernels.cu - lookups by warps, exact counts in shared memory.
+// fingerprint/cuda/vote_throw.cu - lookups by warps: how many votes go where, and throwing them
+// there.
 #include "fingerprint/cuda/vote_kernels.cuh"
 
 namespace spintag::fingerprint::cuda {
@@ -69,31 +70,79 @@ __device__ std::uint32_t lower_bound(const std::uint32_t* words, std::uint32_t b
   return begin + static_cast<std::uint32_t>(__popc(__ballot_sync(kAll, below)));
 }
 
-/// A bucket that is longer than a warp: its run of words is found by search, then read through.
+/// All of the time line.
+struct WholeTimeLine {
+  static constexpr bool kWhole = true;
+};
+
+/// The units that vote for counters [begin, end) from an anchor step.
+struct SliceOfTimeLine {
+  std::uint32_t begin_counter;
+  std::uint32_t end_counter;
+
+  __device__ std::uint32_t first(const ShardView& shard, std::uint32_t anchor_step) const {
+    return first_unit(shard, begin_counter, anchor_step);
+  }
+  __device__ std::uint32_t end(const ShardView& shard, std::uint32_t anchor_step) const {
+    return first_unit(shard, end_counter, anchor_step);
+  }
+  static constexpr bool kWhole = false;
+
+ private:
+  /// The first unit whose vote is not before the counter: VoteClock::counter() turned round.
+  __device__ static std::uint32_t first_unit(const ShardView& shard, std::uint32_t counter,
+                                             std::uint32_t anchor_step) {
+    constexpr std::int64_t kPerUnit = VoteClock::kStepsPerUnit;
+    const std::int64_t steps = (std::int64_t{counter} << VoteClock::kCounterShift) + anchor_step -
+                               kPerUnit / 2 - std::int64_t{VoteClock::kPadSteps};
+    if (steps <= 0) return 0;
+    const std::int64_t unit = (steps + kPerUnit - 1) / kPerUnit;
+    return unit < shard.units ? static_cast<std::uint32_t>(unit) : shard.units;
+  }
+};
+
+/// Words [low, low + span) of a bucket that is longer than a warp: found by search, then read.
 template <class OnVote>
-__device__ void read_long(const ShardView& shard, const Lookup& at, std::uint32_t lane,
-                          OnVote& on_vote) {
-  std::uint32_t k = lower_bound(shard.words, at.begin, at.end, at.low, lane) + lane;
+__device__ void read_run(const ShardView& shard, const Lookup& at, std::uint32_t from,
+                         std::uint32_t span, std::uint32_t lane, OnVote& on_vote) {
+  std::uint32_t k = lower_bound(shard.words, at.begin, at.end, from, lane) + lane;
   constexpr int kAtOnce = 4;
   for (bool more = true; more; k += kAtOnce * kWarp) {
     std::uint32_t words[kAtOnce];
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
       const std::uint32_t place = k + static_cast<std::uint32_t>(i) * kWarp;
-      words[i] = place < at.end ? shard.words[place] : at.low - 1;
+      words[i] = place < at.end ? shard.words[place] : from - 1;
     }
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
-      vote(shard, at, words[i], on_vote);
+      if (words[i] - from < span) vote(shard, at, words[i], on_vote);
     }
-    more = __all_sync(kAll, words[kAtOnce - 1] - at.low < at.span) != 0;
+    more = __all_sync(kAll, words[kAtOnce - 1] - from < span) != 0;
+  }
+}
+
+template <class Stretch, class OnVote>
+__device__ void read_long(const ShardView& shard, const Stretch& stretch, const Lookup& at,
+                          std::uint32_t lane, OnVote& on_vote) {
+  if constexpr (Stretch::kWhole) {
+    read_run(shard, at, at.low, at.span, lane, on_vote);
+  } else {  // the stretch of each of the one or two hashes
+    const std::uint32_t first = stretch.first(shard, at.anchor_step);
+    const std::uint32_t length = stretch.end(shard, at.anchor_step) - first;
+    if (length == 0) return;
+    for (std::uint32_t hash = 0; hash < at.span; hash += shard.units) {
+      read_run(shard, at, at.low + hash + first, length, lane, on_vote);
+      if (hash + shard.units < hash) return;  // two hashes can take all 32 bits
+    }
   }
 }
 
 /// 32 lookups of a warp: eight lanes each to the short buckets, the whole warp to each long one.
-template <class OnVote>
-__device__ void read_all(const ShardView& shard, const Lookup& own, std::uint32_t lane,
-                         OnVote& on_vote) {
+/// Short buckets give all their votes, whatever the stretch.
+template <class Stretch, class OnVote>
+__device__ void read_all(const ShardView& shard, const Stretch& stretch, const Lookup& own,
+                         std::uint32_t lane, OnVote& on_vote) {
   constexpr std::uint32_t kLanes = 8;
   constexpr std::uint32_t kShort = 32;
   const bool is_long = own.end - own.begin > kShort;
@@ -112,15 +161,14 @@ __device__ void read_all(const ShardView& shard, const Lookup& own, std::uint32_
     for (std::uint32_t i = 0; i < kShort / kLanes; ++i) vote(shard, at, words[i], on_vote);
   }
   for (unsigned rest = __ballot_sync(kAll, is_long); rest != 0; rest &= rest - 1) {
-    read_long(shard, of_lane(own, __ffs(static_cast<int>(rest)) - 1), lane, on_vote);
+    read_long(shard, stretch, of_lane(own, __ffs(static_cast<int>(rest)) - 1), lane, on_vote);
   }
 }
 
-/// Every vote of this block's chunk.
-template <class OnVote>
-__device__ void gather(const ShardView& shard, const ProbeChunks& chunks, OnVote&& on_vote) {
-  const std::uint32_t window = blockIdx.x / chunks.chunks;
-  const std::uint32_t chunk = blockIdx.x % chunks.chunks;
+/// Every vote of a chunk of a window's probes: those outside the stretch may or may not come.
+template <class Stretch, class OnVote>
+__device__ void gather(const ShardView& shard, const ProbeChunks& chunks, std::uint32_t window,
+                       std::uint32_t chunk, const Stretch& stretch, OnVote&& on_vote) {
   const std::uint32_t begin = chunks.begin[window] + chunk * ProbeChunks::kChunk;
   const std::uint32_t end = min(chunks.begin[window + 1], begin + ProbeChunks::kChunk);
   const std::uint32_t lane = threadIdx.x % kWarp;
@@ -128,8 +176,10 @@ __device__ void gather(const ShardView& shard, const ProbeChunks& chunks, OnVote
     Lookup first{};
     Lookup second{};
     if (base + lane < end) find_lookups(shard, chunks.probes[base + lane], first, second);
-    read_all(shard, first, lane, on_vote);
-    if (__any_sync(kAll, second.begin != second.end)) read_all(shard, second, lane, on_vote);
+    read_all(shard, stretch, first, lane, on_vote);
+    if (__any_sync(kAll, second.begin != second.end)) {
+      read_all(shard, stretch, second, lane, on_vote);
+    }
   }
 }
 
@@ -151,15 +201,16 @@ __global__ void __launch_bounds__(kGatherThreads, 6)
   auto* const thrown = kernels::cuda::dynamic_shared<std::uint32_t>();
   for (std::uint32_t p = threadIdx.x; p < partitions; p += blockDim.x) thrown[p] = 0;
   __syncthreads();
-  gather(shard, chunks, [&](std::uint32_t counter) {
+  const std::uint32_t window = blockIdx.x / chunks.chunks;
+  const std::uint32_t chunk = blockIdx.x % chunks.chunks;
+  gather(shard, chunks, window, chunk, WholeTimeLine{}, [&](std::uint32_t counter) {
     place_of(counter, partitions,
              [&](std::uint32_t p, std::uint32_t) { atomicAdd(&thrown[p], 1U); });
   });
   __syncthreads();
-  const std::uint32_t window = blockIdx.x / chunks.chunks;
   std::uint32_t* const out = counts + std::size_t{window} * partitions * chunks.chunks;
   for (std::uint32_t p = threadIdx.x; p < partitions; p += blockDim.x) {
-    out[p * chunks.chunks + blockIdx.x % chunks.chunks] = thrown[p];
+    out[p * chunks.chunks + chunk] = thrown[p];
   }
 }
 
@@ -197,145 +248,30 @@ __global__ void __launch_bounds__(kScanThreads)
 }
 
 __global__ void __launch_bounds__(kGatherThreads, 6)
-    throw_votes(ShardView shard, ProbeChunks chunks, std::uint32_t partitions,
-                const std::uint32_t* places, const std::uint64_t* base, std::uint16_t* votes) {
-  auto* const next = kernels::cuda::dynamic_shared<std::uint32_t>();
-  const std::uint32_t window = blockIdx.x / chunks.chunks;
+    throw_votes(ShardView shard, ProbeChunks chunks, std::uint32_t windows,
+                std::uint32_t partitions, const std::uint32_t* places, const std::uint64_t* base,
+                std::uint16_t* votes) {
+  __shared__ std::uint32_t next[kSlicePartitions];
+  const std::uint32_t slice = blockIdx.x / (windows * chunks.chunks);
+  const std::uint32_t window = blockIdx.x / chunks.chunks % windows;
+  const std::uint32_t chunk = blockIdx.x % chunks.chunks;
+  const std::uint32_t first = slice * kSlicePartitions;
+  const std::uint32_t width = min(kSlicePartitions, partitions - first);
   const std::uint32_t* const own = places + std::size_t{window} * partitions * chunks.chunks;
-  for (std::uint32_t p = threadIdx.x; p < partitions; p += blockDim.x) {
-    next[p] = own[p * chunks.chunks + blockIdx.x % chunks.chunks];
+  for (std::uint32_t p = threadIdx.x; p < width; p += blockDim.x) {
+    next[p] = own[(first + p) * chunks.chunks + chunk];
   }
   __syncthreads();
   std::uint16_t* const out = votes + base[window];
-  gather(shard, chunks, [&](std::uint32_t counter) {
+  // The counter before the slice's first is needed too, as its neighbour.
+  const SliceOfTimeLine stretch{max(first * Partitions::kCounters, 1U) - 1,
+                                (first + width) * Partitions::kCounters};
+  gather(shard, chunks, window, chunk, stretch, [&](std::uint32_t counter) {
     place_of(counter, partitions, [&](std::uint32_t p, std::uint32_t place) {
-      out[atomicAdd(&next[p], 1U)] = static_cast<std::uint16_t>(place);
+      if (p - first < width)
+        out[atomicAdd(&next[p - first], 1U)] = static_cast<std::uint16_t>(place);
     });
   });
-}
-
-namespace {
-
-/// Counters of a part of a partition, in shared memory: 16 bits each, or 32 where a partition of
-/// more votes than 16 bits count is looked at in two parts.
-struct Counters {
-  std::uint32_t* words;
-  int bits;
-
-  __device__ void add(std::uint32_t place) const {
-    if (bits == 32) {
-      atomicAdd(&words[place], 1U);
-    } else {
-      atomicAdd(&words[place / 2], 1U << (place % 2 * 16));
-    }
-  }
-  __device__ std::uint32_t at(std::uint32_t place) const {
-    return bits == 32 ? words[place] : words[place / 2] >> (place % 2 * 16) & 0xFFFF;
-  }
-  __device__ void clear(std::uint32_t place) const { words[bits == 32 ? place : place / 2] = 0; }
-};
-
-/// Puts a nomination on its window's list and raises the least sum that still counts, once one sum
-/// alone was nominated often enough.
-__device__ void nominate(const NominationLists& lists, std::uint32_t window, std::uint32_t counter,
-                         std::uint32_t votes, std::uint32_t sum, std::uint32_t most) {
-  const std::uint32_t place = atomicAdd(&lists.counts[window], 1U);
-  if (place < lists.capacity) {
-    lists.keys[std::size_t{window} * lists.capacity + place] =
-        NominationKey::make(sum, counter, votes);
-  }
-  const std::uint32_t bin = min(sum, NominationLists::kBins - 1);
-  const std::uint32_t before =
-      atomicAdd(&lists.histograms[window * NominationLists::kBins + bin], 1U);
-  if (before + 1 >= most) atomicMax(&lists.least[window], bin);
-}
-
-}  // namespace
-
-__global__ void __launch_bounds__(kTallyThreads, kTallyBlocks)
-    tally_votes(ThrownVotes votes, std::uint32_t windows, std::uint32_t partitions,
-                std::uint32_t chunks, std::uint32_t fewest, std::uint32_t most,
-                NominationLists lists) {
-  constexpr std::uint32_t kWords = Partitions::kPlaces / 2;
-  constexpr std::uint32_t kMostOf16Bits = 0xFFFF;
-  auto* const table = kernels::cuda::dynamic_shared<std::uint32_t>();
-  std::uint32_t* const nominated = table + kWords;  // one bit a counter
-  for (std::uint32_t i = threadIdx.x; i < kTallyShared / 4; i += blockDim.x) table[i] = 0;
-  __syncthreads();
-  for (std::uint64_t item = blockIdx.x; item < std::uint64_t{windows} * partitions;
-       item += gridDim.x) {
-    const auto window = static_cast<std::uint32_t>(item / partitions);
-    const auto partition = static_cast<std::uint32_t>(item % partitions);
-    const std::uint32_t begin = votes.places[item * chunks];
-    const std::uint32_t end =
-        partition + 1 < partitions
-            ? votes.places[(item + 1) * chunks]
-            : static_cast<std::uint32_t>(votes.base[window + 1] - votes.base[window]);
-    if (end - begin < fewest) continue;
-    const std::uint32_t least = max(fewest, __ldcg(&lists.least[window]));
-    const std::uint16_t* const own = votes.votes + votes.base[window];
-    const Counters counters{table, end - begin > kMostOf16Bits ? 32 : 16};
-    const std::uint32_t part = counters.bits == 32 ? kWords : Partitions::kPlaces;
-    // Parts overlap by the counter that the first of the next one has before it.
-    for (std::uint32_t first = 0; first + 1 < Partitions::kPlaces; first += part - 1) {
-      for (std::uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
-        const std::uint32_t place = own[i] - first;
-        if (place < part) counters.add(place);
-      }
-      __syncthreads();
-      for (std::uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
-        const std::uint32_t place = own[i] - first;
-        if (place == 0 || place >= part) continue;
-        const std::uint32_t here = counters.at(place);
-        const std::uint32_t sum = here + counters.at(place - 1);
-        if (sum < least) continue;
-        const std::uint32_t bit = 1U << place % 32;
-        if ((atomicOr(&nominated[place / 32], bit) & bit) == 0) {
-          nominate(lists, window, partition * Partitions::kCounters + first + place - 1, here, sum,
-                   most);
-        }
-      }
-      __syncthreads();
-      for (std::uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
-        const std::uint32_t place = own[i] - first;
-        if (place >= part) continue;
-        counters.clear(place);
-        nominated[place / 32] = 0;
-      }
-      __syncthreads();
-    }
-  }
-}
-
-__global__ void __launch_bounds__(kChooseThreads)
-    choose_best(NominationLists lists, std::uint32_t most, std::uint64_t* best) {
-  __shared__ std::uint64_t of_warp[kChooseThreads / kWarp];
-  __shared__ std::uint64_t chosen;
-  const std::uint32_t count = min(lists.counts[blockIdx.x], lists.capacity);
-  const std::uint64_t* const keys = lists.keys + std::size_t{blockIdx.x} * lists.capacity;
-  std::uint64_t* const out = best + std::size_t{blockIdx.x} * most;
-  std::uint64_t below = ~std::uint64_t{0};
-  for (std::uint32_t k = 0; k < most; ++k) {
-    std::uint64_t largest = 0;
-    for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
-      if (keys[i] < below && keys[i] > largest) largest = keys[i];
-    }
-    for (int step = kWarp / 2; step > 0; step /= 2) {
-      const std::uint64_t other = __shfl_xor_sync(kAll, largest, step);
-      if (other > largest) largest = other;
-    }
-    if (threadIdx.x % kWarp == 0) of_warp[threadIdx.x / kWarp] = largest;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      for (std::uint32_t w = 1; w < kChooseThreads / kWarp; ++w) {
-        if (of_warp[w] > largest) largest = of_warp[w];
-      }
-      chosen = largest;
-      out[k] = largest;
-    }
-    __syncthreads();
-    below = chosen;
-  }
 }
 
 }  // namespace spintag::fingerprint::cuda

@@ -58,32 +58,39 @@ struct NominationLists {
   std::uint32_t* least;       ///< [windows] a sum below it cannot be among the best any more
 };
 
-constexpr unsigned kGatherThreads = 256;
-constexpr std::uint32_t kSlicePartitions = 512;  ///< that are thrown into at one time
-constexpr unsigned kScanThreads = 1024;
-constexpr unsigned kTallyThreads = 512;
-constexpr unsigned kTallyBlocks = 3;  ///< that fit on a multiprocessor
+constexpr unsigned kCountThreads = 256;
+constexpr unsigned kPlaceThreads = 1024;
+constexpr unsigned kThrowThreads = 512;
+constexpr unsigned kTallyThreads = 1024;
 constexpr unsigned kChooseThreads = 256;
-/// Counters of 16 bits and one bit each that says whether a counter was nominated.
-constexpr std::size_t kTallyShared = Partitions::kPlaces * 2 + Partitions::kPlaces / 8;
 
-/// [windows * chunks blocks] counts[w, p, c] = votes that chunk c of window w throws into p.
-/// Dynamic shared memory: 4 bytes a partition.
+/// Votes that a block holds in shared memory before it throws them, and that its threads take into
+/// registers when it does.
+constexpr std::uint32_t kStagedPerThread = 32;
+constexpr std::uint32_t kStaged = kThrowThreads * kStagedPerThread;
+
+/// Dynamic shared memory of throw_votes(): the staged votes and three words a partition.
+constexpr std::size_t throw_shared(std::uint32_t partitions) {
+  return (kStaged + 3 * std::size_t{partitions}) * sizeof(std::uint32_t);
+}
+/// Of tally_votes(): a byte a counter, and a bit that says whether it was nominated.
+constexpr std::size_t kTallyShared = Partitions::kPlaces + Partitions::kPlaces / 8;
+
+/// [windows * chunks blocks] Adds to counts[w, p] the votes that each chunk of window w throws into
+/// p. Dynamic shared memory: 4 bytes a partition.
 __global__ void count_votes(ShardView shard, ProbeChunks chunks, std::uint32_t partitions,
                             std::uint32_t* counts);
-/// [windows blocks] Replaces each window's counts by their exclusive prefix sums.
-__global__ void place_votes(std::uint32_t* counts, std::uint32_t per_window, std::uint32_t* totals);
-/// [slices * windows * chunks blocks] votes[base[w] + place] = place within its partition. All
-/// blocks that run together throw into one slice of the time line, so that what they write to lies
-/// in the cache until it is full.
-__global__ void throw_votes(ShardView shard, ProbeChunks chunks, std::uint32_t windows,
-                            std::uint32_t partitions, const std::uint32_t* places,
-                            const std::uint64_t* base, std::uint16_t* votes);
+/// [windows blocks] places[w, p] = votes of w before p; totals[w] = all of them.
+__global__ void place_votes(const std::uint32_t* counts, std::uint32_t partitions,
+                            std::uint32_t* places, std::uint32_t* totals);
+/// [windows * chunks blocks] Puts every vote, as its place within its partition, among those of its
+/// window and partition. next[w, p] counts up from places[w, p].
+__global__ void throw_votes(ShardView shard, ProbeChunks chunks, std::uint32_t partitions,
+                            std::uint32_t* next, const std::uint64_t* base, std::uint32_t* votes);
 /// [any number of blocks] Counts partition after partition and lists the counters with at least
 /// `fewest` votes together with the one before.
 __global__ void tally_votes(ThrownVotes votes, std::uint32_t windows, std::uint32_t partitions,
-                            std::uint32_t chunks, std::uint32_t fewest, std::uint32_t most,
-                            NominationLists lists);
+                            std::uint32_t fewest, std::uint32_t most, NominationLists lists);
 /// [windows blocks] best[w, 0 .. most) = the largest keys of each list, 0 where there are no more.
 __global__ void choose_best(NominationLists lists, std::uint32_t most, std::uint64_t* best);
 

@@ -5,26 +5,85 @@
 namespace spintag::fingerprint::cuda {
 namespace {
 
-constexpr unsigned kAll = 0xFFFFFFFFU;
+constexpr unsigned kAllLanes = 0xFFFFFFFFU;
 constexpr std::uint32_t kWarp = 32;
+constexpr std::uint32_t kHeld = 12;  ///< votes that a thread keeps in registers
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-/// Counters of a part of a partition, in shared memory: 16 bits each, or 32 where a partition of
-/// more votes than 16 bits count is looked at in two parts.
-struct Counters {
-  std::uint32_t* words;
-  int bits;
+/// The votes of one window for one partition.
+struct Item {
+  const std::uint32_t* votes;
+  std::uint32_t count;
+  std::uint32_t window;
+  std::uint32_t first_counter;  ///< that place 1 of the partition stands for
+};
 
-  __device__ void add(std::uint32_t place) const {
-    if (bits == 32) {
-      atomicAdd(&words[place], 1U);
-    } else {
-      atomicAdd(&words[place / 2], 1U << (place % 2 * 16));
+/// The items of a block: partition after partition, each for all windows, so that what a window
+/// nominated in its first partitions keeps its later ones from nominating in vain.
+class Items {
+ public:
+  __device__ Items(const ThrownVotes& thrown, std::uint32_t windows, std::uint32_t partitions)
+      : thrown_(thrown), windows_(windows), partitions_(partitions), window_(blockIdx.x) {
+    wrap();
+  }
+
+  __device__ Item next() {
+    if (partition_ == partitions_) return {nullptr, 0, 0, 0};
+    const std::size_t number = std::size_t{window_} * partitions_ + partition_;
+    const std::uint64_t base = thrown_.base[window_];
+    const std::uint32_t begin = thrown_.places[number];
+    const std::uint32_t end = partition_ + 1 < partitions_
+                                  ? thrown_.places[number + 1]
+                                  : static_cast<std::uint32_t>(thrown_.base[window_ + 1] - base);
+    const Item item{thrown_.votes + base + begin, end - begin, window_,
+                    partition_ * Partitions::kCounters};
+    window_ += gridDim.x;
+    wrap();
+    return item;
+  }
+
+ private:
+  __device__ void wrap() {
+    while (window_ >= windows_ && partition_ < partitions_) {
+      window_ -= windows_;
+      ++partition_;
     }
   }
-  __device__ std::uint32_t at(std::uint32_t place) const {
-    return bits == 32 ? words[place] : words[place / 2] >> (place % 2 * 16) & 0xFFFF;
+
+  const ThrownVotes& thrown_;
+  std::uint32_t windows_;
+  std::uint32_t partitions_;
+  std::uint32_t window_;
+  std::uint32_t partition_ = 0;
+};
+
+/// Places [first, first + size) of a partition; the first is only there as the second's neighbour.
+struct Part {
+  std::uint32_t first;
+  std::uint32_t size;
+
+  __device__ bool holds(std::uint32_t place) const { return place - first < size; }
+};
+
+/// Counters in shared memory. A byte is enough for nearly all; a part in which one runs over is
+/// counted again in smaller parts with wider counters.
+template <int kBits>
+struct Counters {
+  static constexpr std::uint32_t kPerWord = 32 / kBits;
+  static constexpr std::uint32_t kMost = kBits == 32 ? ~std::uint32_t{0} : (1U << kBits % 32) - 1;
+
+  std::uint32_t* words;
+
+  /// @return whether it ran over, into its neighbour
+  __device__ bool add(std::uint32_t place) const {
+    const std::uint32_t shift = place % kPerWord * (kBits % 32);
+    return (atomicAdd(&words[place / kPerWord], 1U << shift) >> shift & kMost) == kMost;
   }
-  __device__ void clear(std::uint32_t place) const { words[bits == 32 ? place : place / 2] = 0; }
+  __device__ std::uint32_t at(std::uint32_t place) const {
+    return words[place / kPerWord] >> place % kPerWord * (kBits % 32) & kMost;
+  }
+  /// Of the whole word: all votes that went there come by.
+  __device__ void clear(std::uint32_t place) const { words[place / kPerWord] = 0; }
 };
 
 /// Puts a nomination on its window's list and raises the least sum that still counts, once one sum
@@ -42,53 +101,47 @@ __device__ void nominate(const NominationLists& lists, std::uint32_t window, std
   if (before + 1 >= most) atomicMax(&lists.least[window], bin);
 }
 
-}  // namespace
-
-namespace {
-
-/// The votes of one window for one partition.
-struct TallyItem {
-  const std::uint16_t* votes;
-  std::uint32_t count;
-  std::uint32_t window;
-  std::uint32_t first_counter;  ///< that place 1 of the partition stands for
-
-  __device__ static TallyItem of(const ThrownVotes& thrown, std::uint32_t number,
-                                 std::uint32_t items, std::uint32_t partitions,
-                                 std::uint32_t chunks) {
-    if (number >= items) return {nullptr, 0, 0, 0};
-    const std::uint32_t window = number / partitions;
-    const std::uint32_t partition = number % partitions;
-    const std::uint64_t base = thrown.base[window];
-    const std::uint32_t begin = thrown.places[std::size_t{number} * chunks];
-    const std::uint32_t end = partition + 1 < partitions
-                                  ? thrown.places[(std::size_t{number} + 1) * chunks]
-                                  : static_cast<std::uint32_t>(thrown.base[window + 1] - base);
-    return {thrown.votes + base + begin, end - begin, window, partition * Partitions::kCounters};
-  }
-};
-
-/// Adds up the votes of an item whose places this thread and its neighbours hold in registers, or
-/// read again in every sweep: `each` calls its argument for every place that is this thread's.
+/// Adds up the votes of an item. `each` calls its argument for every place that is this thread's;
+/// all threads of the block come here together.
 struct Tally {
-  Counters counters;
+  std::uint32_t* words;
   std::uint32_t* nominated;  ///< one bit a counter
-  NominationLists lists;
+  const NominationLists& lists;
   std::uint32_t fewest;
   std::uint32_t most;
 
-  /// Places [first, first + part); a place's neighbour has to be one of them.
-  template <class Each>
-  __device__ void part(const TallyItem& item, std::uint32_t first, std::uint32_t part,
-                       Each&& each) const {
+  template <int kBits, class Each>
+  __device__ void count(const Item& item, const Part& part, const Each& each) const {
+    const Counters<kBits> counters{words};
+    bool ran_over = false;
     each([&](std::uint32_t place) {
-      if (place - first < part) counters.add(place - first);
+      if (part.holds(place)) ran_over |= counters.add(place - part.first);
     });
+    if (__syncthreads_or(static_cast<int>(ran_over)) == 0) {
+      list(item, part, counters, each);
+      __syncthreads();
+    } else if constexpr (kBits < 32) {
+      clear(part, counters, each);
+      __syncthreads();
+      constexpr std::uint32_t kSize =
+          Partitions::kPlaces * 4 / kBits;  // that fit when twice as wide
+      for (std::uint32_t first = 0; first + 1 < part.size; first += kSize - 1) {
+        count<2 * kBits>(item, {part.first + first, min(kSize, part.size - first)}, each);
+      }
+      return;
+    }
+    clear(part, counters, each);
     __syncthreads();
+  }
+
+ private:
+  template <class Counters, class Each>
+  __device__ void list(const Item& item, const Part& part, const Counters& counters,
+                       const Each& each) const {
     const std::uint32_t least = max(fewest, __ldcg(&lists.least[item.window]));
     each([&](std::uint32_t absolute) {
-      const std::uint32_t place = absolute - first;
-      if (place == 0 || place >= part) return;
+      const std::uint32_t place = absolute - part.first;
+      if (place == 0 || place >= part.size) return;
       const std::uint32_t here = counters.at(place);
       const std::uint32_t sum = here + counters.at(place - 1);
       if (sum < least) return;
@@ -97,74 +150,65 @@ struct Tally {
         nominate(lists, item.window, item.first_counter + absolute - 1, here, sum, most);
       }
     });
-    __syncthreads();
-    each([&](std::uint32_t absolute) {
-      const std::uint32_t place = absolute - first;
-      if (place >= part) return;
-      counters.clear(place);
-      nominated[place / 32] = 0;
+  }
+
+  template <class Counters, class Each>
+  __device__ void clear(const Part& part, const Counters& counters, const Each& each) const {
+    each([&](std::uint32_t place) {
+      if (!part.holds(place)) return;
+      counters.clear(place - part.first);
+      nominated[(place - part.first) / 32] = 0;
     });
-    __syncthreads();
   }
 };
 
 }  // namespace
 
-__global__ void __launch_bounds__(kTallyThreads, kTallyBlocks)
+__global__ void __launch_bounds__(kTallyThreads, 1)
     tally_votes(ThrownVotes votes, std::uint32_t windows, std::uint32_t partitions,
-                std::uint32_t chunks, std::uint32_t fewest, std::uint32_t most,
-                NominationLists lists) {
-  constexpr std::uint32_t kWords = Partitions::kPlaces / 2;
-  constexpr std::uint32_t kMostOf16Bits = 0xFFFF;
-  constexpr std::uint32_t kHeld = 8;  // votes that a thread keeps in registers
-  constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  auto* const table = kernels::cuda::dynamic_shared<std::uint32_t>();
-  for (std::uint32_t i = threadIdx.x; i < kTallyShared / 4; i += blockDim.x) table[i] = 0;
-  Tally tally{{table, 16}, table + kWords, lists, fewest, most};
-  const std::uint32_t items = windows * partitions;
+                std::uint32_t fewest, std::uint32_t most, NominationLists lists) {
+  auto* const words = kernels::cuda::dynamic_shared<std::uint32_t>();
+  for (std::uint32_t i = threadIdx.x; i < kTallyShared / 4; i += kTallyThreads) words[i] = 0;
+  const Tally tally{words, words + Partitions::kPlaces / 4, lists, fewest, most};
+  const Part whole{0, Partitions::kPlaces};
+  Items items(votes, windows, partitions);
 
   // While an item is counted, the votes of the next are on their way.
   std::uint32_t held[kHeld];
-  const auto fetch = [&](const TallyItem& item) {
+  const auto fetch = [&](const Item& item) {
 #pragma unroll
     for (std::uint32_t i = 0; i < kHeld; ++i) {
+      if (i * kTallyThreads >= item.count) break;
       const std::uint32_t vote = i * kTallyThreads + threadIdx.x;
       held[i] = vote < item.count ? item.votes[vote] : kNone;
     }
   };
-  TallyItem next = TallyItem::of(votes, blockIdx.x, items, partitions, chunks);
+  Item next = items.next();
   fetch(next);
   __syncthreads();
-  for (std::uint32_t number = blockIdx.x; number < items; number += gridDim.x) {
-    const TallyItem item = next;
+  while (next.votes != nullptr) {
+    const Item item = next;
     std::uint32_t own[kHeld];
 #pragma unroll
     for (std::uint32_t i = 0; i < kHeld; ++i) own[i] = held[i];
-    next = TallyItem::of(votes, items - number > gridDim.x ? number + gridDim.x : items, items,
-                         partitions, chunks);
+    next = items.next();
     fetch(next);
     if (item.count < fewest) continue;
     if (item.count <= kHeld * kTallyThreads) {
-      tally.part(item, 0, Partitions::kPlaces, [&](auto&& on_place) {
+      tally.count<8>(item, whole, [&](auto&& on_place) {
 #pragma unroll
         for (std::uint32_t i = 0; i < kHeld; ++i) {
+          if (i * kTallyThreads >= item.count) break;
           if (own[i] != kNone) on_place(own[i]);
         }
       });
-      continue;
+    } else {
+      tally.count<8>(item, whole, [&](auto&& on_place) {
+        for (std::uint32_t i = threadIdx.x; i < item.count; i += kTallyThreads) {
+          on_place(item.votes[i]);
+        }
+      });
     }
-    const auto from_memory = [&](auto&& on_place) {
-      for (std::uint32_t i = threadIdx.x; i < item.count; i += kTallyThreads) {
-        on_place(item.votes[i]);
-      }
-    };
-    tally.counters.bits = item.count > kMostOf16Bits ? 32 : 16;
-    const std::uint32_t part = tally.counters.bits == 32 ? kWords : Partitions::kPlaces;
-    // Parts overlap by the counter that the first of the next one has before it.
-    for (std::uint32_t first = 0; first + 1 < Partitions::kPlaces; first += part - 1) {
-      tally.part(item, first, part, from_memory);
-    }
-    tally.counters.bits = 16;
   }
 }
 
@@ -182,7 +226,7 @@ __global__ void __launch_bounds__(kChooseThreads)
       if (keys[i] < below && keys[i] > largest) largest = keys[i];
     }
     for (int step = kWarp / 2; step > 0; step /= 2) {
-      const std::uint64_t other = __shfl_xor_sync(kAll, largest, step);
+      const std::uint64_t other = __shfl_xor_sync(kAllLanes, largest, step);
       if (other > largest) largest = other;
     }
     if (threadIdx.x % kWarp == 0) of_warp[threadIdx.x / kWarp] = largest;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <string>
 
 #include "fingerprint/cuda/batch_matcher.h"
@@ -15,9 +14,7 @@ namespace {
 
 using kernels::cuda::Array;
 
-/// Sums of a group's windows, partitions and chunks: 1 GiB of them.
-constexpr std::uint64_t kMostCounts = std::uint64_t{1} << 28;
-constexpr std::uint64_t kMostVotes = std::uint64_t{1} << 33;  ///< of a run: 16 GiB
+constexpr std::uint64_t kMostVotes = std::uint64_t{1} << 32;  ///< of a run: 16 GiB
 constexpr std::uint32_t kListCapacity = 4096;                 ///< nominations of a window, at first
 
 ShardView view_of(const DeviceShard& shard) {
@@ -39,15 +36,6 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-/// Windows [first, first + count) and what was counted of them.
-struct Group {
-  std::uint32_t first = 0;
-  std::uint32_t count = 0;
-  std::uint32_t chunks = 0;             ///< of each window
-  Array<std::uint32_t> places{};        ///< [count, partitions, chunks] where votes go
-  std::vector<std::uint32_t> totals{};  ///< votes of each window
-};
-
 }  // namespace
 
 Partitions Partitions::of(std::uint32_t units) {
@@ -63,127 +51,140 @@ Nomination NominationKey::read(std::uint64_t key) {
   return VoteClock::nomination(counter, votes, sum);
 }
 
-/// Windows of a group whose votes are in memory together.
+/// Windows [first, first + count), whose votes are in memory together.
 struct VoteCounter::Run {
-  const Group* group = nullptr;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+/// One vote: what all its runs share.
+struct VoteCounter::Ballot {
   ShardView shard{};
   ProbeChunks probes{};
   std::uint32_t partitions = 0;
-  std::uint32_t first = 0;  ///< in the group
-  std::uint32_t count = 0;
-
-  const std::uint32_t* places() const {
-    return group->places.data() + std::size_t{first} * partitions * group->chunks;
-  }
+  std::uint32_t fewest = 0;
+  std::uint32_t most = 0;
+  Array<std::uint32_t> places{};        ///< [windows, partitions] where votes go
+  std::vector<std::uint32_t> totals{};  ///< votes of each window
+  std::vector<std::vector<Nomination>> nominations{};
 };
 
 VoteCounter::VoteCounter(std::shared_ptr<kernels::cuda::Context> context)
     : context_(std::move(context)) {}
 
 std::uint64_t VoteCounter::votes_at_once() const {
-  return std::min<std::uint64_t>(kMostVotes, context_->free_bytes() / 2 / sizeof(std::uint16_t));
+  return std::min<std::uint64_t>(kMostVotes, context_->free_bytes() / 2 / sizeof(std::uint32_t));
 }
 
 std::vector<std::vector<Nomination>> VoteCounter::count(const DeviceShard& shard,
                                                         const ProbeBatch& probes,
                                                         std::uint32_t fewest, std::size_t most) {
-  std::vector<std::vector<Nomination>> nominations(probes.count);
-  if (probes.total == 0 || most == 0) return nominations;
-  const std::vector<std::uint32_t> begin = probes.begin.download(probes.count + 1);
-  const std::uint32_t partitions = Partitions::of(shard.units).count;
+  Ballot ballot{.shard = view_of(shard),
+                .partitions = Partitions::of(shard.units).count,
+                .fewest = fewest,
+                .most = static_cast<std::uint32_t>(most)};
+  ballot.nominations.resize(probes.count);
+  if (probes.total == 0 || most == 0) return std::move(ballot.nominations);
+  const std::vector<std::uint32_t> begin = probes.begin.download(probes.count + std::size_t{1});
   std::uint32_t longest = 0;
-  for (std::uint32_t w = 0; w < probes.count; ++w)
+  for (std::uint32_t w = 0; w < probes.count; ++w) {
     longest = std::max(longest, begin[w + 1] - begin[w]);
-  const std::uint32_t chunks = (longest + ProbeChunks::kChunk - 1) / ProbeChunks::kChunk;
-  const auto group_windows = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(kMostCounts / partitions / chunks, 1, probes.count));
-
-  for (std::uint32_t first = 0; first < probes.count; first += group_windows) {
-    Group group{
-        .first = first, .count = std::min(group_windows, probes.count - first), .chunks = chunks};
-    const std::uint32_t per_window = partitions * chunks;
-    auto watch = std::make_optional<Stopwatch>(statistics_.count_s);
-    group.places = Array<std::uint32_t>(context_, std::size_t{group.count} * per_window);
-    Array<std::uint32_t> totals(context_, group.count);
-    const ProbeChunks own{probes.values.data(), probes.begin.data() + first, chunks};
-    kernels::cuda::launch(*context_, count_votes, dim3(group.count * chunks), dim3(kGatherThreads),
-                          partitions * sizeof(std::uint32_t), view_of(shard), own, partitions,
-                          group.places.data());
-    kernels::cuda::launch(*context_, place_votes, dim3(group.count), dim3(kScanThreads), 0,
-                          group.places.data(), per_window, totals.data());
-    group.totals = totals.download();
-    watch.reset();
-
-    const std::uint64_t room = votes_at_once();
-    Run run{.group = &group, .shard = view_of(shard), .probes = own, .partitions = partitions};
-    std::uint64_t votes = 0;
-    for (std::uint32_t w = 0; w < group.count; ++w) {
-      if (run.count > 0 && votes + group.totals[w] > room) {
-        count_run(run, fewest, static_cast<std::uint32_t>(most), nominations);
-        run.first = w;
-        run.count = 0;
-        votes = 0;
-      }
-      ++run.count;
-      votes += group.totals[w];
-    }
-    count_run(run, fewest, static_cast<std::uint32_t>(most), nominations);
   }
-  return nominations;
+  ballot.probes = {probes.values.data(), probes.begin.data(),
+                   (longest + ProbeChunks::kChunk - 1) / ProbeChunks::kChunk};
+  {
+    const Stopwatch watch(statistics_.count_s);
+    find_places(ballot, probes.count);
+  }
+  const std::uint64_t room = votes_at_once();
+  Run run;
+  std::uint64_t votes = 0;
+  for (std::uint32_t w = 0; w < probes.count; ++w) {
+    if (run.count > 0 && votes + ballot.totals[w] > room) {
+      count_run(ballot, run);
+      run = {w, 0};
+      votes = 0;
+    }
+    ++run.count;
+    votes += ballot.totals[w];
+  }
+  count_run(ballot, run);
+  return std::move(ballot.nominations);
 }
 
-void VoteCounter::count_run(Run& run, std::uint32_t fewest, std::uint32_t most,
-                            std::vector<std::vector<Nomination>>& nominations) {
-  const Group& group = *run.group;
-  std::vector<std::uint64_t> base(run.count + 1);
-  for (std::uint32_t w = 0; w < run.count; ++w) base[w + 1] = base[w] + group.totals[run.first + w];
+void VoteCounter::find_places(Ballot& ballot, std::uint32_t windows) const {
+  const std::size_t size = std::size_t{windows} * ballot.partitions;
+  Array<std::uint32_t> counts(context_, size);
+  counts.fill_bytes(0);
+  kernels::cuda::launch(*context_, count_votes, dim3(windows * ballot.probes.chunks),
+                        dim3(kCountThreads), ballot.partitions * sizeof(std::uint32_t),
+                        ballot.shard, ballot.probes, ballot.partitions, counts.data());
+  ballot.places = Array<std::uint32_t>(context_, size);
+  const Array<std::uint32_t> totals(context_, windows);
+  kernels::cuda::launch(*context_, place_votes, dim3(windows), dim3(kPlaceThreads), 0,
+                        counts.data(), ballot.partitions, ballot.places.data(), totals.data());
+  ballot.totals = totals.download();
+}
+
+void VoteCounter::count_run(Ballot& ballot, const Run& run) {
+  std::vector<std::uint64_t> base(run.count + std::size_t{1});
+  for (std::uint32_t w = 0; w < run.count; ++w) {
+    base[w + 1] = base[w] + ballot.totals[run.first + w];
+  }
   statistics_.votes += base.back();
   ++statistics_.runs;
   if (base.back() == 0) return;
   const Array<std::uint64_t> device_base(context_, std::span<const std::uint64_t>(base));
-  Array<std::uint16_t> votes(context_, base.back());
+  const Array<std::uint32_t> votes(context_, base.back());
+  const std::size_t size = std::size_t{run.count} * ballot.partitions;
+  const std::uint32_t* const places =
+      ballot.places.data() + std::size_t{run.first} * ballot.partitions;
   {
     const Stopwatch watch(statistics_.throw_s);
-    const ProbeChunks own{run.probes.probes, run.probes.begin + run.first, group.chunks};
-    const std::uint32_t slices = (run.partitions + kSlicePartitions - 1) / kSlicePartitions;
-    kernels::cuda::launch(*context_, throw_votes, dim3(slices * run.count * group.chunks),
-                          dim3(kGatherThreads), 0, run.shard, own, run.count, run.partitions,
-                          run.places(), device_base.data(), votes.data());
+    const Array<std::uint32_t> next(context_, size);
+    context_->check(cudaMemcpyAsync(next.data(), places, size * sizeof(std::uint32_t),
+                                    cudaMemcpyDeviceToDevice, context_->stream()),
+                    "copying on the device");
+    const ProbeChunks own{ballot.probes.probes, ballot.probes.begin + run.first,
+                          ballot.probes.chunks};
+    kernels::cuda::launch(*context_, throw_votes, dim3(run.count * own.chunks), dim3(kThrowThreads),
+                          throw_shared(ballot.partitions), ballot.shard, own, ballot.partitions,
+                          next.data(), device_base.data(), votes.data());
     context_->synchronize();
   }
   const Stopwatch watch(statistics_.tally_s);
   const std::vector<std::uint64_t> best =
-      tally(run, ThrownVotes{votes.data(), run.places(), device_base.data()}, fewest, most);
+      tally(ballot, run.count, ThrownVotes{votes.data(), places, device_base.data()});
   for (std::uint32_t w = 0; w < run.count; ++w) {
-    auto& out = nominations[group.first + run.first + w];
-    for (std::uint32_t k = 0; k < most && best[std::size_t{w} * most + k] != 0; ++k) {
-      out.push_back(NominationKey::read(best[std::size_t{w} * most + k]));
+    for (std::uint32_t k = 0; k < ballot.most; ++k) {
+      const std::uint64_t key = best[std::size_t{w} * ballot.most + k];
+      if (key == 0) break;
+      ballot.nominations[run.first + w].push_back(NominationKey::read(key));
     }
   }
 }
 
 /// All windows' lists have one length. Where one was too short, counting again makes it shorter:
 /// the sums that cannot be among the best are known by then.
-std::vector<std::uint64_t> VoteCounter::tally(const Run& run, const ThrownVotes& votes,
-                                              std::uint32_t fewest, std::uint32_t most) const {
-  const std::size_t windows = run.count;
+std::vector<std::uint64_t> VoteCounter::tally(const Ballot& ballot, std::uint32_t windows,
+                                              const ThrownVotes& votes) const {
   Array<std::uint32_t> least(context_, windows);
   least.fill_bytes(0);
-  Array<std::uint32_t> counts(context_, windows * (1 + NominationLists::kBins));
-  Array<std::uint64_t> best(context_, windows * most);
-  const std::uint64_t items = std::uint64_t{run.count} * run.partitions;
-  const auto resident = static_cast<std::uint64_t>(context_->multiprocessors()) * kTallyBlocks;
+  Array<std::uint32_t> counts(context_, std::size_t{windows} * (1 + NominationLists::kBins));
+  const Array<std::uint64_t> best(context_, std::size_t{windows} * ballot.most);
+  const std::uint64_t items = std::uint64_t{windows} * ballot.partitions;
+  const auto resident = static_cast<std::uint64_t>(context_->multiprocessors());
   const auto blocks = static_cast<std::uint32_t>(std::min(items, resident));
   std::uint32_t capacity = kListCapacity;
   for (int attempt = 0;; ++attempt) {
-    Array<std::uint64_t> keys(context_, windows * capacity);
+    const Array<std::uint64_t> keys(context_, std::size_t{windows} * capacity);
     counts.fill_bytes(0);
     const NominationLists lists{keys.data(), capacity, counts.data(), counts.data() + windows,
                                 least.data()};
     kernels::cuda::launch(*context_, tally_votes, dim3(blocks), dim3(kTallyThreads), kTallyShared,
-                          votes, run.count, run.partitions, run.group->chunks, fewest, most, lists);
-    kernels::cuda::launch(*context_, choose_best, dim3(run.count), dim3(kChooseThreads), 0, lists,
-                          most, best.data());
+                          votes, windows, ballot.partitions, ballot.fewest, ballot.most, lists);
+    kernels::cuda::launch(*context_, choose_best, dim3(windows), dim3(kChooseThreads), 0, lists,
+                          ballot.most, best.data());
     const std::vector<std::uint32_t> listed = counts.download(windows);
     const std::uint32_t longest = *std::max_element(listed.begin(), listed.end());
     if (longest <= capacity) return best.download();

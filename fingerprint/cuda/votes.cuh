@@ -2,8 +2,9 @@
 //
 // Votes are neither sorted nor added up in device memory. They are thrown into partitions of the
 // time line, each as many counters as shared memory holds, and a block counts a partition of a
-// window exactly. Three sweeps: how many votes each part of a window throws into each partition
-// (so that every vote knows its place), throwing, counting.
+// window exactly. Three sweeps: how many votes of a window go into each partition, so that each
+// has its place; throwing, by way of shared memory, where votes of one partition are brought
+// together before they are written; counting.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,11 @@ namespace spintag::fingerprint::cuda {
 
 /// Where the votes of a run go: counters of partition p are [p * kCounters, (p + 1) * kCounters).
 struct Partitions {
-  /// One of a partition's 2^15 places is the last counter of the partition before it, because a
-  /// nomination is the sum of a counter and the one before.
-  static constexpr std::uint32_t kPlaces = 1U << 15;
+  static constexpr int kPlaceBits = 18;  ///< that the number of a place takes
+  static constexpr std::uint32_t kMostPlaces = 1U << kPlaceBits;
+  /// One of a partition's places is the last counter of the partition before it, because a
+  /// nomination is the sum of a counter and the one before. A byte each and a bit each are 216 KiB.
+  static constexpr std::uint32_t kPlaces = 192U << 10;
   static constexpr std::uint32_t kCounters = kPlaces - 1;
 
   std::uint32_t count = 0;
@@ -41,8 +44,8 @@ struct VoteStatistics {
 
 /// The votes of some windows, thrown.
 struct ThrownVotes {
-  const std::uint16_t* votes;   ///< places within their partitions
-  const std::uint32_t* places;  ///< [windows, partitions, chunks] where each begins in its window
+  const std::uint32_t* votes;   ///< places within their partitions
+  const std::uint32_t* places;  ///< [windows, partitions] where each begins in its window
   const std::uint64_t* base;    ///< [windows + 1] where each window begins in `votes`
 };
 
@@ -63,12 +66,13 @@ class VoteCounter {
   const VoteStatistics& statistics() const { return statistics_; }
 
  private:
+  struct Ballot;
   struct Run;
 
-  void count_run(Run& run, std::uint32_t fewest, std::uint32_t most,
-                 std::vector<std::vector<Nomination>>& nominations);
-  std::vector<std::uint64_t> tally(const Run& run, const ThrownVotes& votes, std::uint32_t fewest,
-                                   std::uint32_t most) const;
+  void find_places(Ballot& ballot, std::uint32_t windows) const;
+  void count_run(Ballot& ballot, const Run& run);
+  std::vector<std::uint64_t> tally(const Ballot& ballot, std::uint32_t windows,
+                                   const ThrownVotes& votes) const;
   std::uint64_t votes_at_once() const;
 
   std::shared_ptr<kernels::cuda::Context> context_;

@@ -2,206 +2,214 @@
 #include "kernels/cuda/peak_marks.cuh"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
+#include <limits>
 
-#include "kernels/cuda/peak_sieve.cuh"
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/peak_tiles.cuh"
 
 namespace spintag::kernels::cuda {
 namespace {
 
-constexpr int kWarp = 32;
-constexpr int kThreads = kSieveThreads;
-constexpr unsigned kAllLanes = 0xFFFFFFFFU;
-
-__device__ void clear_marks(const PeakMarking& marking, int frame, int word) {
-  marking.marks[static_cast<std::ptrdiff_t>(frame) * marking.row_words + word] = 0;
-  if (word == 0) marking.counts[frame / marking.group_rows] = 0;
-}
-
-__device__ void mark(const PeakMarking& marking, int frame, int bin) {
-  atomicOr(marking.marks + static_cast<std::ptrdiff_t>(frame) * marking.row_words + bin / kWarp,
-           1U << static_cast<unsigned>(bin % kWarp));
-  atomicAdd(marking.counts + frame / marking.group_rows, 1U);
-}
-
-constexpr int kWarpFrames = 16;  ///< rows that a warp reads together
-
-/// Reads everything once. A warp takes 32 bins of kWarpFrames rows, all in flight at a time; a lane
-/// has a bin. Clears the marks of those cells as well.
+/// What a block of the kernel below knows of a region.
 template <class Tile>
-__global__ void __launch_bounds__(kThreads)
-    tile_maxima_kernel(PeakMarking marking, int tile_columns, TileMax* __restrict__ tiles) {
-  constexpr int kFrames = Tile::kFrames;
-  constexpr int kBins = Tile::kBins;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const unsigned warp = (blockIdx.x * kThreads + threadIdx.x) / kWarp;
-  const auto row_words = static_cast<unsigned>(marking.row_words);
-  const int word = static_cast<int>(warp % row_words);
-  const int first = static_cast<int>(warp / row_words) * kWarpFrames;
-  if (first >= marking.frames) return;
-  const int bin = word * kWarp + lane;
-  float cell[kWarpFrames];
-#pragma unroll
-  for (int j = 0; j < kWarpFrames; ++j) {
-    const float* row = marking.cells + static_cast<std::ptrdiff_t>(first + j) * marking.bins;
-    cell[j] = first + j < marking.frames && bin < marking.bins ? row[bin] : -INFINITY;
+struct Region {
+  __device__ void clear() {
+    const auto threads = static_cast<int>(blockDim.x);
+    for (int i = static_cast<int>(threadIdx.x); i < TileGrid<Tile>::kSize; i += threads) {
+      grid.tops[i] = {-INFINITY, 0};
+    }
+    for (int i = static_cast<int>(threadIdx.x); i < kRegionRows * kMostStripWords; i += threads) {
+      marks[i / kMostStripWords][i % kMostStripWords] = 0;
+    }
+    if (threadIdx.x == 0) candidates = 0;
   }
-  if (lane < kWarpFrames && first + lane < marking.frames) clear_marks(marking, first + lane, word);
 
-#pragma unroll
-  for (int top = 0; top < kWarpFrames; top += kFrames) {
-    float level = -INFINITY;
-#pragma unroll
-    for (int j = 0; j < kFrames; ++j) level = fmaxf(level, cell[top + j]);
-#pragma unroll
-    for (int step = kBins / 2; step > 0; step /= 2) {
-      level = fmaxf(level, __shfl_xor_sync(kAllLanes, level, step));
-    }
-    unsigned equal = 0;  // which rows of this bin have it
-#pragma unroll
-    for (int j = 0; j < kFrames; ++j) equal |= cell[top + j] == level ? 1U << j : 0U;
-    const unsigned with_it = __ballot_sync(kAllLanes, equal != 0);
-    const int column = lane % kBins;
-    const unsigned in_tile = with_it >> (lane - column) & (kAllLanes >> (kWarp - kBins));
-    const int chosen = in_tile == 0 ? 0 : __ffs(static_cast<int>(in_tile)) - 1;
-    if (column == chosen && bin - column < marking.bins && first + top < marking.frames) {
-      const int row = equal == 0 ? 0 : __ffs(static_cast<int>(equal)) - 1;
-      const bool ties = __popc(in_tile) > 1 || __popc(equal) > 1;
-      const std::ptrdiff_t tile_row = (first + top) / kFrames;
-      tiles[tile_row * tile_columns + bin / kBins] = {
-          level, static_cast<std::uint32_t>(row * kBins + column) | (ties ? TileMax::kTies : 0U)};
-    }
+  TileGrid<Tile> grid;
+  std::uint16_t candidate[TileGrid<Tile>::kSize];  ///< tiles that may have a peak
+  int candidates;
+  std::uint32_t marks[kRegionRows][kMostStripWords];
+};
+
+/// A warp's tiles: notes down which may have a peak. One with several maxima always may.
+template <class Tile>
+__device__ __forceinline__ void find_candidates(const PeakMarking& marking, const Reach& reach,
+                                                int word, Region<Tile>& region) {
+  using Grid = TileGrid<Tile>;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  for (int tile = lane; tile < Grid::kRows * Grid::kWordColumns; tile += kWarpLanes) {
+    const int index = Grid::index(tile / Grid::kWordColumns,
+                                  word * Grid::kWordColumns + tile % Grid::kWordColumns);
+    const Top mine = region.grid.tops[index];
+    if (!(mine.level > marking.floor_db)) continue;
+    const bool ties = (mine.cells & (mine.cells - 1)) != 0;
+    if (!ties && beaten_nearby(region.grid, index, mine, reach)) continue;
+    region.candidate[atomicAdd(&region.candidates, 1)] = static_cast<std::uint16_t>(index);
   }
 }
 
-/// Blocks that a multiprocessor must have registers for: the sieve waits for memory more than it
-/// computes.
-constexpr int kSieveBlocks = 5;
-
-/// Marks the peaks. A tile whose maximum more than one cell has sends one of them through the sieve
-/// after another; every cell of a plateau is a peak.
+/// A warp's candidate: looks at the whole footprint of each cell that has the tile's maximum.
+/// @return how many peaks it has
 template <class Tile>
-__global__ void __launch_bounds__(kThreads, kSieveBlocks)
-    sieve_kernel(PeakMarking marking, Reach reach, const TileMax* __restrict__ tiles, int tile_rows,
-                 int tile_columns) {
-  __shared__ Candidates shared;
-  PeakSieve<Tile> sieve(marking, reach, tiles, tile_rows, tile_columns, shared);
-  const auto thread = static_cast<int>(threadIdx.x);
-  const std::ptrdiff_t index = std::ptrdiff_t{blockIdx.x} * kThreads + thread;
-  const int row = static_cast<int>(index / tile_columns);
-  const int column = static_cast<int>(index % tile_columns);
-  TileMax mine{-INFINITY, 0};
-  if (row < tile_rows) mine = tiles[index];
-  const bool candidate = mine.level > marking.floor_db;
-  const bool ties = (mine.cell & TileMax::kTies) != 0;
-  Top top = top_of<Tile>(mine, row, column);
-  int cell = candidate ? (ties ? sieve.next_tie(top, row, column, 0) : 0) : -1;
-
-  while (__syncthreads_or(static_cast<int>(cell >= 0)) != 0) {
-    if (thread == 0) shared.count = shared.doubts = 0;
-    __syncthreads();
-    if (cell >= 0) {
-      if (ties) {
-        top = top_of<Tile>({mine.level, static_cast<std::uint32_t>(cell)}, row, column);
-      }
-      if (!sieve.beaten_nearby(top, row, column)) {
-        const int k = atomicAdd(&shared.count, 1);
-        shared.top[k] = top;
-        shared.beaten[k] = shared.all_in_doubt[k] = 0;
-      }
+__device__ __forceinline__ int mark_peaks(const PeakMarking& marking, const Reach& reach,
+                                          int first_frame, int first_bin, int index,
+                                          const int* offsets, int footprint, Region<Tile>& region) {
+  using Grid = TileGrid<Tile>;
+  const Top top = region.grid.tops[index];
+  int peaks = 0;
+  for (std::uint32_t left = top.cells; left != 0; left &= left - 1) {
+    const int cell = __ffs(static_cast<int>(left)) - 1;
+    const int row = Grid::row(index) * Tile::kFrames + cell / Tile::kBins;
+    const int column = Grid::column(index) * Tile::kBins + cell % Tile::kBins;
+    const int frame = first_frame + row;
+    const int bin = first_bin + column;
+    const bool inside = frame >= reach.frames && frame + reach.frames < marking.frames &&
+                        bin >= reach.bins && bin + reach.bins < marking.bins;
+    const float* at = marking.cells + static_cast<std::ptrdiff_t>(frame) * marking.bins + bin;
+    if (inside ? beaten_inside(at, top.level, offsets, footprint)
+               : beaten_at_edge(marking, reach, frame, bin, top.level)) {
+      continue;
     }
-    __syncthreads();
-    for (int k = thread; k < kSharers * shared.count; k += kThreads) {
-      sieve.ask_tiles(k / kSharers, k % kSharers);
+    ++peaks;
+    if (threadIdx.x % kWarpLanes == 0) {
+      atomicOr(&region.marks[row][column / kWarpLanes],
+               1U << static_cast<unsigned>(column % kWarpLanes));
     }
-    __syncthreads();
-    sieve.look_into_doubts();
-    __syncthreads();
-    if (thread < shared.count && shared.beaten[thread] == 0) {
-      mark(marking, shared.top[thread].frame, shared.top[thread].bin);
-    }
-    if (cell >= 0) cell = ties ? sieve.next_tie(top, row, column, cell + 1) : -1;
   }
+  return peaks;
 }
 
+constexpr int kThreads = kMostStripWords * kWarpLanes;
+constexpr int kBlocks = 4;  ///< of a multiprocessor: what they read together fits its cache
+
+/// A block has a strip of a group of rows, a region of kRegionRows rows at a time: finds the tops
+/// of its tiles, which of them no neighbour beats, and looks at the footprints of those, which were
+/// read a moment ago.
 template <class Tile>
-void mark_by(const std::shared_ptr<Context>& context, const PeakMarking& marking,
-             const Reach& reach, Array<TileMax>& tiles) {
-  const int rows = (marking.frames + Tile::kFrames - 1) / Tile::kFrames;
-  const int columns = (marking.bins + Tile::kBins - 1) / Tile::kBins;
-  const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
-  if (tiles.size() < count) tiles = Array<TileMax>(context, count);
-  const auto warps = static_cast<std::size_t>(marking.row_words) *
-                     static_cast<std::size_t>((marking.frames + kWarpFrames - 1) / kWarpFrames);
-  launch(*context, tile_maxima_kernel<Tile>,
-         dim3(static_cast<unsigned>((warps * kWarp + kThreads - 1) / kThreads)), dim3(kThreads), 0,
-         marking, columns, tiles.data());
-  launch(*context, sieve_kernel<Tile>,
-         dim3(static_cast<unsigned>((count + kThreads - 1) / kThreads)), dim3(kThreads), 0, marking,
-         reach, tiles.data(), rows, columns);
+__global__ void __launch_bounds__(kThreads, kBlocks)
+    mark_by_tiles_kernel(PeakMarking marking, Reach reach, int footprint) {
+  constexpr int kRows = 16;  // of a bin that are in flight together
+  __shared__ Region<Tile> region;
+  __shared__ std::uint32_t peaks;
+  int* const offsets = dynamic_shared<int>();  // [footprint]
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
+  const int warps = static_cast<int>(blockDim.x) / kWarpLanes;
+  const auto strips = static_cast<unsigned>(marking.strips);
+  const int first_word = static_cast<int>(blockIdx.x % strips) * marking.strip_words;
+  const int first_bin = first_word * kWarpLanes;
+  const int first_frame = static_cast<int>(blockIdx.x / strips) * marking.group_rows;
+  const int end_frame = min(first_frame + marking.group_rows, marking.frames);
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) peaks = 0;
+  int found = 0;
+  for (int frame = first_frame; frame < end_frame; frame += kRegionRows) {
+    ColumnCells<kRows> cells(marking, frame, first_bin + thread);
+    region.clear();
+    if (frame == first_frame) FootprintCells::write(reach, marking.bins, footprint, offsets);
+    __syncthreads();
+#pragma unroll
+    for (int row = 0; row < kRegionRows; row += kRows) {
+      if (row > 0) cells = ColumnCells<kRows>(marking, frame + row, first_bin + thread);
+      find_tops(cells, row / Tile::kFrames, thread / Tile::kBins, region.grid);
+    }
+    __syncthreads();
+    find_candidates(marking, reach, warp, region);
+    __syncthreads();
+    for (int k = warp; k < region.candidates; k += warps) {
+      found += mark_peaks(marking, reach, frame, first_bin, region.candidate[k], offsets, footprint,
+                          region);
+    }
+    __syncthreads();
+    const int word = first_word + lane;
+    for (int row = warp; row < min(kRegionRows, end_frame - frame); row += warps) {
+      if (lane >= marking.strip_words || word >= marking.row_words) continue;
+      marking.marks[static_cast<std::ptrdiff_t>(frame + row) * marking.row_words + word] =
+          region.marks[row][lane];
+    }
+    __syncthreads();
+  }
+  if (lane == 0 && found > 0) atomicAdd(&peaks, static_cast<std::uint32_t>(found));
+  __syncthreads();
+  if (thread == 0) marking.counts[blockIdx.x] = peaks;
 }
 
-/// Tiles from large to small; the smallest holds so few cells that filtering is as good.
+/// Takes the first tile that fits, from large to small.
 template <class Tile, class... Smaller>
-bool mark_by_largest(const std::shared_ptr<Context>& context, const PeakMarking& marking,
-                     const Reach& reach, Array<TileMax>& tiles) {
-  if (Tile::fits(reach)) {
-    mark_by<Tile>(context, marking, reach, tiles);
-    return true;
-  }
+void mark_by(const Context& context, const PeakMarking& marking, const Reach& reach) {
   if constexpr (sizeof...(Smaller) > 0) {
-    return mark_by_largest<Smaller...>(context, marking, reach, tiles);
+    if (!Tile::fits(reach)) return mark_by<Smaller...>(context, marking, reach);
   }
-  return false;
+  const int footprint = FootprintCells::size(reach);
+  const int groups = (marking.frames + marking.group_rows - 1) / marking.group_rows;
+  launch(context, mark_by_tiles_kernel<Tile>,
+         dim3(static_cast<unsigned>(groups) * static_cast<unsigned>(marking.strips)),
+         dim3(static_cast<unsigned>(marking.strip_words * kWarpLanes)),
+         sizeof(int) * static_cast<unsigned>(footprint), marking, reach, footprint);
 }
 
 using SmallestTile = Tile<2, 4>;
 
 __global__ void __launch_bounds__(kThreads)
     mark_maxima_kernel(PeakMarking marking, const float* __restrict__ maxima) {
-  const unsigned warp = (blockIdx.x * kThreads + threadIdx.x) / kWarp;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const unsigned warp = (blockIdx.x * kThreads + threadIdx.x) / kWarpLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
   const auto row_words = static_cast<unsigned>(marking.row_words);
   const int word = static_cast<int>(warp % row_words);
   const auto frame = static_cast<int>(warp / row_words);
   if (frame >= marking.frames) return;
-  const int bin = word * kWarp + lane;
+  const int bin = word * kWarpLanes + lane;
   bool peak = false;
   if (bin < marking.bins) {
     const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(frame) * marking.bins + bin;
     const float level = marking.cells[at];
     peak = level == maxima[at] && level > marking.floor_db;
   }
-  const unsigned found = __ballot_sync(kAllLanes, peak);
+  const unsigned found = __ballot_sync(kWholeWarp, peak);
   if (lane != 0) return;
   marking.marks[static_cast<std::ptrdiff_t>(frame) * marking.row_words + word] = found;
   if (found == 0) return;
-  atomicAdd(marking.counts + frame / marking.group_rows, static_cast<unsigned>(__popc(found)));
+  const int part = frame / marking.group_rows * marking.strips + word / marking.strip_words;
+  atomicAdd(marking.counts + part, static_cast<unsigned>(__popc(found)));
 }
 
 }  // namespace
 
-bool reaches_a_tile(const Reach& reach) { return SmallestTile::fits(reach); }
+int strip_words(int row_words) {
+  int best = std::min(row_words, kMostStripWords);
+  const auto idle = [&](int words) { return (row_words + words - 1) / words * words - row_words; };
+  for (int words = best; words >= kMostStripWords / 2; --words) {
+    if (idle(words) < idle(best)) best = words;
+  }
+  return best;
+}
+
+bool marks_by_tiles(const PeakMarking& marking, const Reach& reach) {
+  const auto farthest = static_cast<std::ptrdiff_t>(reach.frames) * marking.bins + reach.bins;
+  return SmallestTile::fits(reach) && std::max(reach.frames, reach.bins) <= FootprintCells::kMost &&
+         FootprintCells::size(reach) <= FootprintCells::kMost &&
+         farthest <= std::numeric_limits<int>::max();
+}
 
 void queue_mark_by_tiles(const std::shared_ptr<Context>& context, const PeakMarking& marking,
-                         const Reach& reach, Array<TileMax>& tiles) {
-  mark_by_largest<Tile<16, 32>, Tile<8, 16>, Tile<8, 8>, Tile<4, 8>, SmallestTile>(context, marking,
-                                                                                   reach, tiles);
+                         const Reach& reach) {
+  mark_by<Tile<4, 8>, Tile<4, 4>, SmallestTile>(*context, marking, reach);
 }
 
 void queue_mark_by_maxima(const std::shared_ptr<Context>& context, const PeakMarking& marking,
                           const float* maxima) {
-  const int groups = (marking.frames + marking.group_rows - 1) / marking.group_rows;
+  const std::size_t groups =
+      static_cast<std::size_t>((marking.frames + marking.group_rows - 1) / marking.group_rows);
   context->check(
-      cudaMemsetAsync(marking.counts, 0, sizeof(std::uint32_t) * static_cast<std::size_t>(groups),
+      cudaMemsetAsync(marking.counts, 0,
+                      sizeof(std::uint32_t) * groups * static_cast<std::size_t>(marking.strips),
                       context->stream()),
       "filling memory");
   const auto words =
       static_cast<std::size_t>(marking.row_words) * static_cast<std::size_t>(marking.frames);
   launch(*context, mark_maxima_kernel,
-         dim3(static_cast<unsigned>((words * kWarp + kThreads - 1) / kThreads)), dim3(kThreads), 0,
-         marking, maxima);
+         dim3(static_cast<unsigned>((words * kWarpLanes + kThreads - 1) / kThreads)),
+         dim3(kThreads), 0, marking, maxima);
 }
 
 }  // namespace spintag::kernels::cuda

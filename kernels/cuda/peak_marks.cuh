@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "kernels/cuda/peaks.cuh"
+#include "kernels/cuda/context.cuh"
 
 namespace spintag::kernels::cuda {
 
@@ -16,24 +16,31 @@ struct PeakMarking {
   float floor_db;
   std::uint32_t* marks;  ///< [frames, row_words]: bit bin % 32 of word bin / 32
   int row_words;
-  std::uint32_t* counts;  ///< peaks in rows [g * group_rows, (g + 1) * group_rows)
-  int group_rows;
+  std::uint32_t* counts;  ///< [groups of group_rows rows, strips of strip_words words]: peaks there
+  int group_rows;         ///< a multiple of kRegionRows
+  int strip_words;
+  int strips;
 };
 
+inline constexpr int kRegionRows = 32;  ///< rows that a block marks together
+
+/// Words of a strip, for rows of so many.
+int strip_words(int row_words);
+
 /// Which cells a box or a diamond holds: |frames away| <= frames, |bins away| <= bins, both
-/// together <= sum.
+/// together <= sum, which is at least `frames` and `bins`.
 struct Reach {
   int frames;
   int bins;
   int sum;
 };
 
-/// Writes all marks and counts, for a reach of at least a tile (frames >= 1, bins >= 3, sum >= 4).
+/// Writes all marks and counts, for a reach that marks_by_tiles().
 void queue_mark_by_tiles(const std::shared_ptr<Context>& context, const PeakMarking& marking,
-                         const Reach& reach, Array<TileMax>& tiles);
+                         const Reach& reach);
 
-/// Whether queue_mark_by_tiles() can do it.
-bool reaches_a_tile(const Reach& reach);
+/// Whether a reach is neither so small nor so large that the sliding maximum is faster.
+bool marks_by_tiles(const PeakMarking& marking, const Reach& reach);
 
 /// The same from the sliding maximum.
 void queue_mark_by_maxima(const std::shared_ptr<Context>& context, const PeakMarking& marking,

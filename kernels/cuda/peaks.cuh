@@ -10,21 +10,12 @@
 
 namespace spintag::kernels::cuda {
 
-/// The maximum of a small tile of cells, and which cell it is.
-struct alignas(8) TileMax {
-  static constexpr std::uint32_t kTies = 1U << 31U;  ///< more than one cell has it
-
-  float level;         ///< minus infinity if the tile has only NaN
-  std::uint32_t cell;  ///< row * width + column in the tile of one that has it, and kTies
-};
-
 /// Device memory that find_peaks() needs between its kernels, kept for the next call. Grows as
-/// needed: 4 to 40 bytes for a hundred cells, and 4 bytes a cell for footprints that are neither
-/// box nor diamond or reach less than 4 cells.
+/// needed: about a bit a cell, and 4 bytes a cell for footprints that are neither box nor diamond,
+/// reach less than 4 cells or hold more than 2048.
 struct PeakScratch {
-  Array<TileMax> tiles;
   Array<std::uint32_t> marks;   ///< a bit a cell: it is a peak; rows are whole words
-  Array<std::uint32_t> counts;  ///< peaks in each group of rows
+  Array<std::uint32_t> counts;  ///< peaks in each part of each group of rows
   Array<float> maxima;
 };
 

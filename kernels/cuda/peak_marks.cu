@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/peak_tiles.cuh"
@@ -36,10 +35,12 @@ template <class Tile>
 __device__ __forceinline__ void find_candidates(const PeakMarking& marking, const Reach& reach,
                                                 int word, Region<Tile>& region) {
   using Grid = TileGrid<Tile>;
-  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-  for (int tile = lane; tile < Grid::kRows * Grid::kWordColumns; tile += kWarpLanes) {
-    const int index = Grid::index(tile / Grid::kWordColumns,
-                                  word * Grid::kWordColumns + tile % Grid::kWordColumns);
+  const unsigned lane = threadIdx.x % kWarpLanes;
+  const int lane_row = static_cast<int>(lane / Grid::kWordColumns);
+  const int column = word * Grid::kWordColumns + static_cast<int>(lane % Grid::kWordColumns);
+#pragma unroll
+  for (int row = 0; row < Grid::kRows; row += kWarpLanes / Grid::kWordColumns) {
+    const int index = Grid::index(row + lane_row, column);
     const Top mine = region.grid.tops[index];
     if (!(mine.level > marking.floor_db)) continue;
     const bool ties = (mine.cells & (mine.cells - 1)) != 0;
@@ -53,7 +54,8 @@ __device__ __forceinline__ void find_candidates(const PeakMarking& marking, cons
 template <class Tile>
 __device__ __forceinline__ int mark_peaks(const PeakMarking& marking, const Reach& reach,
                                           int first_frame, int first_bin, int index,
-                                          const int* offsets, int footprint, Region<Tile>& region) {
+                                          const unsigned* offsets, int footprint,
+                                          Region<Tile>& region) {
   using Grid = TileGrid<Tile>;
   const Top top = region.grid.tops[index];
   int peaks = 0;
@@ -65,8 +67,10 @@ __device__ __forceinline__ int mark_peaks(const PeakMarking& marking, const Reac
     const int bin = first_bin + column;
     const bool inside = frame >= reach.frames && frame + reach.frames < marking.frames &&
                         bin >= reach.bins && bin + reach.bins < marking.bins;
-    const float* at = marking.cells + static_cast<std::ptrdiff_t>(frame) * marking.bins + bin;
-    if (inside ? beaten_inside(at, top.level, offsets, footprint)
+    const float* corner = marking.cells +
+                          static_cast<std::ptrdiff_t>(frame - reach.frames) * marking.bins + bin -
+                          reach.bins;
+    if (inside ? beaten_inside(corner, top.level, offsets, footprint)
                : beaten_at_edge(marking, reach, frame, bin, top.level)) {
       continue;
     }
@@ -91,9 +95,9 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   constexpr int kRows = 16;  // of a bin that are in flight together
   __shared__ Region<Tile> region;
   __shared__ std::uint32_t peaks;
-  int* const offsets = dynamic_shared<int>();  // [footprint]
-  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-  const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
+  unsigned* const offsets = dynamic_shared<unsigned>();  // [footprint]
+  const int lane = static_cast<int>(threadIdx.x % kWarpLanes);
+  const int warp = static_cast<int>(threadIdx.x / kWarpLanes);
   const int warps = static_cast<int>(blockDim.x) / kWarpLanes;
   const auto strips = static_cast<unsigned>(marking.strips);
   const int first_word = static_cast<int>(blockIdx.x % strips) * marking.strip_words;
@@ -145,7 +149,7 @@ void mark_by(const Context& context, const PeakMarking& marking, const Reach& re
   launch(context, mark_by_tiles_kernel<Tile>,
          dim3(static_cast<unsigned>(groups) * static_cast<unsigned>(marking.strips)),
          dim3(static_cast<unsigned>(marking.strip_words * kWarpLanes)),
-         sizeof(int) * static_cast<unsigned>(footprint), marking, reach, footprint);
+         sizeof(unsigned) * static_cast<unsigned>(footprint), marking, reach, footprint);
 }
 
 using SmallestTile = Tile<2, 4>;
@@ -153,7 +157,7 @@ using SmallestTile = Tile<2, 4>;
 __global__ void __launch_bounds__(kThreads)
     mark_maxima_kernel(PeakMarking marking, const float* __restrict__ maxima) {
   const unsigned warp = (blockIdx.x * kThreads + threadIdx.x) / kWarpLanes;
-  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  const int lane = static_cast<int>(threadIdx.x % kWarpLanes);
   const auto row_words = static_cast<unsigned>(marking.row_words);
   const int word = static_cast<int>(warp % row_words);
   const auto frame = static_cast<int>(warp / row_words);
@@ -185,10 +189,9 @@ int strip_words(int row_words) {
 }
 
 bool marks_by_tiles(const PeakMarking& marking, const Reach& reach) {
-  const auto farthest = static_cast<std::ptrdiff_t>(reach.frames) * marking.bins + reach.bins;
   return SmallestTile::fits(reach) && std::max(reach.frames, reach.bins) <= FootprintCells::kMost &&
          FootprintCells::size(reach) <= FootprintCells::kMost &&
-         farthest <= std::numeric_limits<int>::max();
+         FootprintCells::fits(reach, marking.bins);
 }
 
 void queue_mark_by_tiles(const std::shared_ptr<Context>& context, const PeakMarking& marking,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "kernels/cuda/peak_marks.cuh"
 
@@ -51,11 +52,25 @@ struct TileGrid {
   Top tops[kSize];
 };
 
-__device__ inline bool holds(const Reach& reach, int frames_away, int bins_away) {
+/// In the tile, where the first cell is that has its maximum; anything if none has.
+template <class Tile>
+__device__ __forceinline__ int first_frame(const Top& top) {
+  return static_cast<int>(static_cast<unsigned>(__clz(static_cast<int>(__brev(top.cells)))) /
+                          Tile::kBins);
+}
+template <class Tile>
+__device__ __forceinline__ int first_bin(const Top& top) {
+  return static_cast<int>(static_cast<unsigned>(__clz(static_cast<int>(__brev(top.cells)))) %
+                          Tile::kBins);
+}
+
+/// Without branches: 1 or 0.
+__device__ __forceinline__ unsigned holds(const Reach& reach, int frames_away, int bins_away) {
   frames_away = abs(frames_away);
   bins_away = abs(bins_away);
-  return frames_away <= reach.frames && bins_away <= reach.bins &&
-         frames_away + bins_away <= reach.sum;
+  return static_cast<unsigned>(frames_away <= reach.frames) &
+         static_cast<unsigned>(bins_away <= reach.bins) &
+         static_cast<unsigned>(frames_away + bins_away <= reach.sum);
 }
 
 /// kRows cells of a bin, all in flight together; minus infinity beyond the array.
@@ -65,9 +80,7 @@ struct ColumnCells {
     const float* row = marking.cells + static_cast<std::ptrdiff_t>(first) * marking.bins + bin;
     const int rows = bin < marking.bins ? marking.frames - first : 0;
 #pragma unroll
-    for (int j = 0; j < kRows; ++j) {
-      cell[j] = j < rows ? row[static_cast<std::ptrdiff_t>(j) * marking.bins] : -INFINITY;
-    }
+    for (int j = 0; j < kRows; ++j, row += marking.bins) cell[j] = j < rows ? *row : -INFINITY;
   }
   float cell[kRows];
 };
@@ -78,7 +91,6 @@ struct ColumnCells {
 template <class Tile, int kRows>
 __device__ __forceinline__ void find_tops(const ColumnCells<kRows>& column_cells, int first_row,
                                           int column, TileGrid<Tile>& grid) {
-  const int tile_bin = static_cast<int>(threadIdx.x) % Tile::kBins;
   const float(&cell)[kRows] = column_cells.cell;
 #pragma unroll
   for (int top = 0; top < kRows; top += Tile::kFrames) {
@@ -97,7 +109,7 @@ __device__ __forceinline__ void find_tops(const ColumnCells<kRows>& column_cells
     Top& mine = grid.tops[TileGrid<Tile>::index(first_row + top / Tile::kFrames, column)];
     if (equal != 0) {  // whoever has it writes the same level
       mine.level = level;
-      atomicOr(&mine.cells, equal << static_cast<unsigned>(tile_bin));
+      atomicOr(&mine.cells, equal << threadIdx.x % Tile::kBins);
     }
   }
 }
@@ -107,25 +119,26 @@ __device__ __forceinline__ void find_tops(const ColumnCells<kRows>& column_cells
 template <class Tile>
 __device__ __forceinline__ bool beaten_nearby(const TileGrid<Tile>& grid, int index,
                                               const Top& mine, const Reach& reach) {
-  const int cell = __ffs(static_cast<int>(mine.cells)) - 1;
-  bool beaten = false;
+  const int frame = first_frame<Tile>(mine);
+  const int bin = first_bin<Tile>(mine);
+  unsigned beaten = 0;
 #pragma unroll
   for (int row = -2; row <= 2; ++row) {
 #pragma unroll
     for (int column = -1; column <= 1; ++column) {
       if ((row == 0 && column == 0) || (abs(row) == 2 && column != 0)) continue;
       const Top other = grid.tops[index + row * TileGrid<Tile>::kPitch + column];
-      const int at = __ffs(static_cast<int>(other.cells)) - 1;
-      beaten |= other.level > mine.level &&
-                holds(reach, row * Tile::kFrames + at / Tile::kBins - cell / Tile::kBins,
-                      column * Tile::kBins + at % Tile::kBins - cell % Tile::kBins);
+      beaten |= static_cast<unsigned>(other.level > mine.level) &
+                holds(reach, row * Tile::kFrames + first_frame<Tile>(other) - frame,
+                      column * Tile::kBins + first_bin<Tile>(other) - bin);
     }
   }
-  return beaten;
+  return beaten != 0;
 }
 
-/// Where a footprint's cells lie from its middle in the array, row after row, filled up with the
-/// middle to whole warps.
+/// Where a footprint's cells lie in the array: bytes from the lowest corner of the box around it,
+/// without a sign, which makes addresses cheaper. Row after row, filled up with the middle to whole
+/// warps.
 struct FootprintCells {
   static constexpr int kMost = 2048;  ///< a larger footprint is better filtered
 
@@ -139,19 +152,28 @@ struct FootprintCells {
   }
 
   /// By the whole block.
-  __device__ static void write(const Reach& reach, int bins, int size, int* offsets) {
+  __device__ static void write(const Reach& reach, int bins, int size, unsigned* offsets) {
     const auto thread = static_cast<int>(threadIdx.x);
+    const auto offset = [&](int row, int column) {
+      return static_cast<unsigned>(sizeof(float)) *
+             (static_cast<unsigned>(row + reach.frames) * static_cast<unsigned>(bins) +
+              static_cast<unsigned>(column + reach.bins));
+    };
     for (int row = thread - reach.frames; row <= reach.frames;
          row += static_cast<int>(blockDim.x)) {
       int at = 0;
       for (int before = -reach.frames; before < row; ++before) at += row_cells(reach, before);
-      const int end = at + row_cells(reach, row);
-      for (int offset = row * bins - row_cells(reach, row) / 2; at < end; ++at, ++offset) {
-        offsets[at] = offset;
-      }
+      const int width = row_cells(reach, row) / 2;
+      for (int column = -width; column <= width; ++column) offsets[at++] = offset(row, column);
       if (row != reach.frames) continue;
-      for (; at < size; ++at) offsets[at] = 0;
+      for (; at < size; ++at) offsets[at] = offset(0, 0);
     }
+  }
+
+  /// Whether 32 bits are enough.
+  static bool fits(const Reach& reach, int bins) {
+    const auto cells = 2 * (static_cast<std::int64_t>(reach.frames) * bins + reach.bins);
+    return cells * std::int64_t{sizeof(float)} <= std::numeric_limits<std::uint32_t>::max();
   }
 
   __host__ __device__ static int row_cells(const Reach& reach, int row) {
@@ -160,16 +182,20 @@ struct FootprintCells {
   }
 };
 
-/// A warp looks at a cell's footprint, all of which lies in the array.
-__device__ inline bool beaten_inside(const float* cell, float level, const int* offsets, int size) {
+/// A warp looks at a footprint, all of which lies in the array.
+/// @param corner  lowest cell of the box around it
+__device__ inline bool beaten_inside(const float* corner, float level, const unsigned* offsets,
+                                     int size) {
   constexpr int kAtOnce = 8;
-  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(corner);
+  const auto lane = static_cast<int>(threadIdx.x % kWarpLanes);
   for (int begin = 0; begin < size; begin += kAtOnce * kWarpLanes) {
     float other[kAtOnce];
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
       const int at = begin + k * kWarpLanes;
-      other[k] = at < size ? cell[offsets[at + lane]] : -INFINITY;
+      other[k] =
+          at < size ? *reinterpret_cast<const float*>(bytes + offsets[at + lane]) : -INFINITY;
     }
     float most = other[0];
 #pragma unroll

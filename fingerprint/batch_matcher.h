@@ -32,6 +32,7 @@ struct MatchStages {
   double verify_s = 0;      ///< offsets settled, alignments verified
   double host_s = 0;        ///< decisions between stages
   std::uint64_t votes = 0;
+  std::uint64_t recounts = 0;  ///< votes that had to be added up once more
   std::uint64_t searches = 0;  ///< of windows: a window that stays unknown makes several
 };
 

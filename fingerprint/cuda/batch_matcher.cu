@@ -113,14 +113,25 @@ struct Window {
 
 /// The windows that still search, with what all their searches at one pitch share.
 struct ActiveWindows {
-  ActiveWindows(const ContextPointer& context, std::vector<Window*> still)
+  /// @param staging  reused from batch to batch
+  ActiveWindows(const ContextPointer& context, std::vector<Window*> still,
+                kernels::cuda::HostArray<Peak>& staging)
       : windows(std::move(still)) {
-    std::vector<std::span<const Peak>> lists;
+    std::vector<std::uint32_t> begin{0};
+    std::size_t total = 0;
     for (const Window* window : windows) {
-      lists.push_back(window->peaks);
+      total += window->peaks.size();
+      begin.push_back(checked_total(*context, total, "peaks"));
       times.push_back({window->search.start_s(), window->search.end_s()});
     }
-    peaks = upload_lists(context, std::span<const std::span<const Peak>>(lists));
+    staging.reserve(context, total);
+    for (std::size_t w = 0; w < windows.size(); ++w) {
+      std::copy(windows[w]->peaks.begin(), windows[w]->peaks.end(), staging.data() + begin[w]);
+    }
+    peaks.values = Array<Peak>(context, std::span<const Peak>(staging.data(), total));
+    peaks.begin = Array<std::uint32_t>(context, begin);
+    peaks.count = static_cast<std::uint32_t>(windows.size());
+    peaks.total = begin.back();
     device_times = Array<WindowTimes>(context, times);
     select_strongest(context, peaks, device_times.data(), BroadcastProfile::verify_peaks_per_s,
                      verify_peaks);
@@ -164,6 +175,7 @@ class OnDevice final : public BatchMatcher {
     stages.vote_throw_s = votes.throw_s;
     stages.vote_tally_s = votes.tally_s;
     stages.votes = votes.votes;
+    stages.recounts = votes.recounts;
     return stages;
   }
 
@@ -179,6 +191,7 @@ class OnDevice final : public BatchMatcher {
   ContextPointer context_;
   LoadedShards shards_;
   VoteCounter votes_;
+  kernels::cuda::HostArray<Peak> staging_;
   MatchStages stages_;
   Matcher matcher_;  ///< for the rare window that is not for the device
 };
@@ -213,7 +226,8 @@ void OnDevice::match_batch(const Index& index, std::span<const MatchQuery> queri
     if (searching.empty()) break;
     auto watch = std::make_optional<Stopwatch>(*context_, stages_.select_s);
     if (!active || active->windows.size() != searching.size()) {
-      active = std::make_unique<ActiveWindows>(context_, searching);
+      context_->synchronize();  // nothing is copied from the staging memory any more
+      active = std::make_unique<ActiveWindows>(context_, searching, staging_);
       views.reset();
     }
     if (!views || pitch != hypothesis.pitch) {

@@ -43,8 +43,8 @@ class VoteGather {
       : shard_(shard), on_votes_(on_votes), lane_(threadIdx.x % kWarp) {}
 
   __device__ void read(const ProbeChunks& chunks, std::uint32_t window, std::uint32_t chunk) {
-    const std::uint32_t begin = chunks.begin[window] + chunk * ProbeChunks::kChunk;
-    const std::uint32_t end = min(chunks.begin[window + 1], begin + ProbeChunks::kChunk);
+    const std::uint32_t begin = chunks.begin[window] + chunk * chunks.size;
+    const std::uint32_t end = min(chunks.begin[window + 1], begin + chunks.size);
     for (std::uint32_t base = begin + threadIdx.x - lane_; base < end; base += blockDim.x) {
       Lookup first{};
       Lookup second{};

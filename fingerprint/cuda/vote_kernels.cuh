@@ -18,13 +18,12 @@ struct ShardView {
 };
 
 /// The probes of a run of windows, cut into chunks: block c of a window looks at probes
-/// [begin + c * kChunk, begin + (c + 1) * kChunk).
+/// [begin + c * size, begin + (c + 1) * size).
 struct ProbeChunks {
-  static constexpr std::uint32_t kChunk = 4096;
-
   const Probe* probes;
   const std::uint32_t* begin;  ///< [windows + 1]
   std::uint32_t chunks;        ///< of each window
+  std::uint32_t size;          ///< probes of a chunk
 };
 
 /// One place of a nomination list: votes with those of the counter before, then the earlier
@@ -49,12 +48,14 @@ struct NominationKey {
 
 /// What the windows of a run have nominated so far.
 struct NominationLists {
-  static constexpr std::uint32_t kBins = 64;  ///< sums from 63 on share the last
+  /// A bin for each sum below 64, then four an octave.
+  static constexpr std::uint32_t kBins = 128;
+  static constexpr std::uint32_t kOwnBins = 64;
 
   std::uint64_t* keys;        ///< [windows, capacity], each window's in any order
   std::uint32_t capacity;     ///< of a window's list; what comes when it is full is only counted
   std::uint32_t* counts;      ///< [windows]
-  std::uint32_t* histograms;  ///< [windows, kBins] nominations of each sum
+  std::uint32_t* histograms;  ///< [windows, kBins] nominations of each bin's sums
   std::uint32_t* least;       ///< [windows] a sum below it cannot be among the best any more
 };
 

@@ -79,26 +79,44 @@ struct Counters {
     const std::uint32_t shift = place % kPerWord * (kBits % 32);
     return (atomicAdd(&words[place / kPerWord], 1U << shift) >> shift & kMost) == kMost;
   }
-  __device__ std::uint32_t at(std::uint32_t place) const {
-    return words[place / kPerWord] >> place % kPerWord * (kBits % 32) & kMost;
+  __device__ std::uint32_t at(std::uint32_t place) const {  // least byte first
+    if constexpr (kBits == 8) return reinterpret_cast<const std::uint8_t*>(words)[place];
+    if constexpr (kBits == 16) return reinterpret_cast<const std::uint16_t*>(words)[place];
+    return words[place];
   }
   /// Of the whole word: all votes that went there come by.
   __device__ void clear(std::uint32_t place) const { words[place / kPerWord] = 0; }
 };
 
-/// Puts a nomination on its window's list and raises the least sum that still counts, once one sum
+/// The bin of a sum, and the least sum of a bin.
+__device__ std::uint32_t bin_of(std::uint32_t sum) {
+  constexpr std::uint32_t kOctave = 6;  // that the shared bins begin with
+  if (sum < NominationLists::kOwnBins) return sum;
+  const std::uint32_t octave = 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(sum)));
+  const std::uint32_t bin =
+      NominationLists::kOwnBins + (octave - kOctave) * 4 + (sum >> (octave - 2) & 3);
+  return min(bin, NominationLists::kBins - 1);
+}
+__device__ std::uint32_t least_of(std::uint32_t bin) {
+  if (bin < NominationLists::kOwnBins) return bin;
+  const std::uint32_t shared = bin - NominationLists::kOwnBins;
+  return (4 + shared % 4) << (4 + shared / 4);
+}
+
+/// Puts a nomination on its window's list and raises the least sum that still counts, once one bin
 /// alone was nominated often enough.
 __device__ void nominate(const NominationLists& lists, std::uint32_t window, std::uint32_t counter,
                          std::uint32_t votes, std::uint32_t sum, std::uint32_t most) {
+  if (sum < __ldcg(&lists.least[window])) return;  // raised since this block last looked
   const std::uint32_t place = atomicAdd(&lists.counts[window], 1U);
   if (place < lists.capacity) {
     lists.keys[std::size_t{window} * lists.capacity + place] =
         NominationKey::make(sum, counter, votes);
   }
-  const std::uint32_t bin = min(sum, NominationLists::kBins - 1);
+  const std::uint32_t bin = bin_of(sum);
   const std::uint32_t before =
       atomicAdd(&lists.histograms[window * NominationLists::kBins + bin], 1U);
-  if (before + 1 >= most) atomicMax(&lists.least[window], bin);
+  if (before + 1 >= most) atomicMax(&lists.least[window], least_of(bin));
 }
 
 /// Adds up the votes of an item. `each` calls its argument for every place that is this thread's;

@@ -36,6 +36,16 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
+/// Chunks of a size that gives the longest window some two dozen: the more of a window's blocks run
+/// together, the sooner they fill the places that one of them has begun.
+std::uint32_t chunk_size(std::uint32_t longest) {
+  constexpr std::uint32_t kChunks = 24;
+  constexpr std::uint32_t kSmallest = 512;
+  constexpr std::uint32_t kLargest = 4096;
+  return std::clamp((longest / kChunks + kSmallest - 1) / kSmallest * kSmallest, kSmallest,
+                    kLargest);
+}
+
 }  // namespace
 
 Partitions Partitions::of(std::uint32_t units) {
@@ -90,8 +100,8 @@ std::vector<std::vector<Nomination>> VoteCounter::count(const DeviceShard& shard
   for (std::uint32_t w = 0; w < probes.count; ++w) {
     longest = std::max(longest, begin[w + 1] - begin[w]);
   }
-  ballot.probes = {probes.values.data(), probes.begin.data(),
-                   (longest + ProbeChunks::kChunk - 1) / ProbeChunks::kChunk};
+  const std::uint32_t size = chunk_size(longest);
+  ballot.probes = {probes.values.data(), probes.begin.data(), (longest + size - 1) / size, size};
   {
     const Stopwatch watch(statistics_.count_s);
     find_places(ballot, probes.count);
@@ -145,8 +155,8 @@ void VoteCounter::count_run(Ballot& ballot, const Run& run) {
     context_->check(cudaMemcpyAsync(next.data(), places, size * sizeof(std::uint32_t),
                                     cudaMemcpyDeviceToDevice, context_->stream()),
                     "copying on the device");
-    const ProbeChunks own{ballot.probes.probes, ballot.probes.begin + run.first,
-                          ballot.probes.chunks};
+    ProbeChunks own = ballot.probes;
+    own.begin += run.first;
     kernels::cuda::launch(*context_, throw_votes, dim3(run.count * own.chunks), dim3(kThrowThreads),
                           throw_shared(ballot.partitions), ballot.shard, own, ballot.partitions,
                           next.data(), device_base.data(), votes.data());
@@ -167,7 +177,7 @@ void VoteCounter::count_run(Ballot& ballot, const Run& run) {
 /// All windows' lists have one length. Where one was too short, counting again makes it shorter:
 /// the sums that cannot be among the best are known by then.
 std::vector<std::uint64_t> VoteCounter::tally(const Ballot& ballot, std::uint32_t windows,
-                                              const ThrownVotes& votes) const {
+                                              const ThrownVotes& votes) {
   Array<std::uint32_t> least(context_, windows);
   least.fill_bytes(0);
   Array<std::uint32_t> counts(context_, std::size_t{windows} * (1 + NominationLists::kBins));
@@ -188,6 +198,7 @@ std::vector<std::uint64_t> VoteCounter::tally(const Ballot& ballot, std::uint32_
     const std::vector<std::uint32_t> listed = counts.download(windows);
     const std::uint32_t longest = *std::max_element(listed.begin(), listed.end());
     if (longest <= capacity) return best.download();
+    ++statistics_.recounts;
     if (attempt > 0) capacity = longest;  // nearly all are equals: then they need the room
   }
 }

@@ -36,8 +36,9 @@ struct Partitions {
 /// What counting did since the counter was made, for those who measure.
 struct VoteStatistics {
   std::uint64_t votes = 0;
-  std::uint32_t runs = 0;  ///< of windows whose votes were in memory together
-  double count_s = 0;      ///< the three sweeps
+  std::uint32_t runs = 0;      ///< of windows whose votes were in memory together
+  std::uint32_t recounts = 0;  ///< of runs in which a window nominated more than was room for
+  double count_s = 0;          ///< the three sweeps
   double throw_s = 0;
   double tally_s = 0;
 };
@@ -72,7 +73,7 @@ class VoteCounter {
   void find_places(Ballot& ballot, std::uint32_t windows) const;
   void count_run(Ballot& ballot, const Run& run);
   std::vector<std::uint64_t> tally(const Ballot& ballot, std::uint32_t windows,
-                                   const ThrownVotes& votes) const;
+                                   const ThrownVotes& votes);
   std::uint64_t votes_at_once() const;
 
   std::shared_ptr<kernels::cuda::Context> context_;

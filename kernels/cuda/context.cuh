@@ -133,6 +133,32 @@ class Array {
   std::size_t size_ = 0;
 };
 
+/// Host memory that the device copies from at full speed. Taking it is slow: keep it.
+template <class T>
+class HostArray {
+ public:
+  HostArray() = default;
+  ~HostArray() { cudaFreeHost(data_); }
+  HostArray(const HostArray&) = delete;
+  HostArray& operator=(const HostArray&) = delete;
+
+  /// Room for `size` values; what it held is lost if it has to grow.
+  void reserve(const std::shared_ptr<Context>& context, std::size_t size) {
+    if (size <= size_) return;
+    cudaFreeHost(std::exchange(data_, nullptr));
+    size_ = 0;
+    void* memory = nullptr;
+    context->check(cudaMallocHost(&memory, size * sizeof(T)), "taking host memory");
+    data_ = static_cast<T*>(memory);
+    size_ = size;
+  }
+  T* data() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
 /// Queues kernel(arguments...) on the context's stream. An empty grid is no launch.
 /// @param shared_bytes  dynamic shared memory of a block
 /// @throws DeviceError if it cannot start; what goes wrong later is told by the next call that

@@ -231,9 +231,11 @@ void print_stages(const std::string& who, const fp::MatchStages& stages) {
   share("votes: added up", stages.vote_tally_s);
   share("settling and verification", stages.verify_s);
   share("decisions on the host", stages.host_s);
-  say("%s: %.4g votes, %.3g a second while they are counted; %llu searches\n", who.c_str(),
-      static_cast<double>(stages.votes), static_cast<double>(stages.votes) / votes_s,
-      static_cast<unsigned long long>(stages.searches));
+  say("%s: %.4g votes, %.3g a second while they are counted; %llu searches, "
+      "%llu recounts\n",
+      who.c_str(), static_cast<double>(stages.votes), static_cast<double>(stages.votes) / votes_s,
+      static_cast<unsigned long long>(stages.searches),
+      static_cast<unsigned long long>(stages.recounts));
 }
 
 bench::Results match_on_device(spintag::kernels::Device& device,

@@ -48,14 +48,16 @@ SPINTAG_HOST_DEVICE inline float sub_cell_shift(float before, float middle, floa
 /// there is no frame_shift
 SPINTAG_HOST_DEVICE inline Peak peak_at(const float* before, const float* row, const float* after,
                                         std::uint32_t frame, std::uint32_t bin, std::size_t bins) {
-  Peak peak{frame, bin, row[bin]};
-  if (before != nullptr && after != nullptr) {
-    peak.frame_shift = sub_cell_shift(before[bin], row[bin], after[bin]);
-  }
-  if (bin > 0 && bin + 1 < bins) {
-    peak.bin_shift = sub_cell_shift(row[bin - 1], row[bin], row[bin + 1]);
-  }
-  return peak;
+  const bool between_frames = before != nullptr && after != nullptr;
+  const bool between_bins = bin > 0 && bin + 1 < bins;
+  // All loads before all use: a device waits once.
+  const float level = row[bin];
+  const float earlier = between_frames ? before[bin] : level;
+  const float later = between_frames ? after[bin] : level;
+  const float lower = between_bins ? row[bin - 1] : level;
+  const float upper = between_bins ? row[bin + 1] : level;
+  return {frame, bin, level, sub_cell_shift(earlier, level, later),
+          sub_cell_shift(lower, level, upper)};
 }
 
 /// Finds every cell that equals the maximum over its footprint and is above the floor. Cells that

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/peak_tiles.cuh"
@@ -50,12 +53,13 @@ __device__ __forceinline__ void find_candidates(const PeakMarking& marking, cons
 }
 
 /// A warp's candidate: looks at the whole footprint of each cell that has the tile's maximum.
+/// @param offsets  the lane's first of the footprint
 /// @return how many peaks it has
 template <class Tile>
 __device__ __forceinline__ int mark_peaks(const PeakMarking& marking, const Reach& reach,
-                                          int first_frame, int first_bin, int index,
-                                          const unsigned* offsets, int footprint,
-                                          Region<Tile>& region) {
+                                          const FootprintCells& footprint,
+                                          const unsigned (&offsets)[Tile::kAtOnce], int first_frame,
+                                          int first_bin, int index, Region<Tile>& region) {
   using Grid = TileGrid<Tile>;
   const Top top = region.grid.tops[index];
   int peaks = 0;
@@ -84,18 +88,17 @@ __device__ __forceinline__ int mark_peaks(const PeakMarking& marking, const Reac
 }
 
 constexpr int kThreads = kMostStripWords * kWarpLanes;
-constexpr int kBlocks = 4;  ///< of a multiprocessor: what they read together fits its cache
+constexpr int kBlocks = 8;  ///< of a multiprocessor: what they read together fits its cache
 
 /// A block has a strip of a group of rows, a region of kRegionRows rows at a time: finds the tops
 /// of its tiles, which of them no neighbour beats, and looks at the footprints of those, which were
 /// read a moment ago.
 template <class Tile>
 __global__ void __launch_bounds__(kThreads, kBlocks)
-    mark_by_tiles_kernel(PeakMarking marking, Reach reach, int footprint) {
+    mark_by_tiles_kernel(PeakMarking marking, Reach reach, FootprintCells footprint) {
   constexpr int kRows = 16;  // of a bin that are in flight together
   __shared__ Region<Tile> region;
   __shared__ std::uint32_t peaks;
-  unsigned* const offsets = dynamic_shared<unsigned>();  // [footprint]
   const int lane = static_cast<int>(threadIdx.x % kWarpLanes);
   const int warp = static_cast<int>(threadIdx.x / kWarpLanes);
   const int warps = static_cast<int>(blockDim.x) / kWarpLanes;
@@ -110,7 +113,6 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   for (int frame = first_frame; frame < end_frame; frame += kRegionRows) {
     ColumnCells<kRows> cells(marking, frame, first_bin + thread);
     region.clear();
-    if (frame == first_frame) FootprintCells::write(reach, marking.bins, footprint, offsets);
     __syncthreads();
 #pragma unroll
     for (int row = 0; row < kRegionRows; row += kRows) {
@@ -119,9 +121,11 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
     }
     __syncthreads();
     find_candidates(marking, reach, warp, region);
+    unsigned offsets[Tile::kAtOnce];
+    load_offsets(footprint, 0, offsets);
     __syncthreads();
     for (int k = warp; k < region.candidates; k += warps) {
-      found += mark_peaks(marking, reach, frame, first_bin, region.candidate[k], offsets, footprint,
+      found += mark_peaks(marking, reach, footprint, offsets, frame, first_bin, region.candidate[k],
                           region);
     }
     __syncthreads();
@@ -138,18 +142,56 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   if (thread == 0) marking.counts[blockIdx.x] = peaks;
 }
 
+constexpr int kMostFootprintCells = 2048;  ///< a larger footprint is better filtered
+
+int footprint_cells(const Reach& reach) {
+  int cells = 0;
+  for (int row = -reach.frames; row <= reach.frames && cells <= kMostFootprintCells; ++row) {
+    cells += 2 * reach.bins_at(row) + 1;
+  }
+  return cells;
+}
+
+/// @param load  cells that a warp looks at together
+std::vector<std::uint32_t> footprint_offsets(const Reach& reach, int bins, std::size_t load) {
+  std::vector<std::uint32_t> offsets;
+  const auto add = [&](int row, int column) {
+    const std::size_t cells =
+        static_cast<std::size_t>(row + reach.frames) * static_cast<std::size_t>(bins) +
+        static_cast<std::size_t>(column + reach.bins);
+    offsets.push_back(static_cast<std::uint32_t>(sizeof(float) * cells));
+  };
+  for (int away = 0; away <= reach.frames; ++away) {
+    const int width = reach.bins_at(away);
+    for (int column = -width; column <= width; ++column) {
+      add(away, column);
+      if (away > 0) add(-away, column);
+    }
+  }
+  while (offsets.size() % load != 0) add(0, 0);
+  return offsets;
+}
+
 /// Takes the first tile that fits, from large to small.
 template <class Tile, class... Smaller>
-void mark_by(const Context& context, const PeakMarking& marking, const Reach& reach) {
+void mark_by(const std::shared_ptr<Context>& context, const PeakMarking& marking,
+             const Reach& reach, FootprintScratch& scratch) {
   if constexpr (sizeof...(Smaller) > 0) {
-    if (!Tile::fits(reach)) return mark_by<Smaller...>(context, marking, reach);
+    if (!Tile::fits(reach)) return mark_by<Smaller...>(context, marking, reach, scratch);
   }
-  const int footprint = FootprintCells::size(reach);
+  if (scratch.bins != marking.bins || scratch.reach != reach) {
+    const auto made =
+        footprint_offsets(reach, marking.bins, std::size_t{Tile::kAtOnce} * kWarpLanes);
+    scratch.offsets = Array<std::uint32_t>(context, std::span<const std::uint32_t>(made));
+    scratch.reach = reach;
+    scratch.bins = marking.bins;
+  }
+  const FootprintCells footprint{scratch.offsets.data(), static_cast<int>(scratch.offsets.size())};
   const int groups = (marking.frames + marking.group_rows - 1) / marking.group_rows;
-  launch(context, mark_by_tiles_kernel<Tile>,
+  launch(*context, mark_by_tiles_kernel<Tile>,
          dim3(static_cast<unsigned>(groups) * static_cast<unsigned>(marking.strips)),
-         dim3(static_cast<unsigned>(marking.strip_words * kWarpLanes)),
-         sizeof(unsigned) * static_cast<unsigned>(footprint), marking, reach, footprint);
+         dim3(static_cast<unsigned>(marking.strip_words * kWarpLanes)), 0, marking, reach,
+         footprint);
 }
 
 using SmallestTile = Tile<2, 4>;
@@ -189,14 +231,15 @@ int strip_words(int row_words) {
 }
 
 bool marks_by_tiles(const PeakMarking& marking, const Reach& reach) {
-  return SmallestTile::fits(reach) && std::max(reach.frames, reach.bins) <= FootprintCells::kMost &&
-         FootprintCells::size(reach) <= FootprintCells::kMost &&
-         FootprintCells::fits(reach, marking.bins);
+  const auto farthest = 2 * (std::int64_t{reach.frames} * marking.bins + reach.bins);
+  return SmallestTile::fits(reach) && std::max(reach.frames, reach.bins) <= kMostFootprintCells &&
+         footprint_cells(reach) <= kMostFootprintCells &&
+         farthest <= std::numeric_limits<std::uint32_t>::max() / std::int64_t{sizeof(float)};
 }
 
 void queue_mark_by_tiles(const std::shared_ptr<Context>& context, const PeakMarking& marking,
-                         const Reach& reach) {
-  mark_by<Tile<4, 8>, Tile<4, 4>, SmallestTile>(*context, marking, reach);
+                         const Reach& reach, FootprintScratch& scratch) {
+  mark_by<Tile<4, 8>, Tile<4, 4>, SmallestTile>(context, marking, reach, scratch);
 }
 
 void queue_mark_by_maxima(const std::shared_ptr<Context>& context, const PeakMarking& marking,

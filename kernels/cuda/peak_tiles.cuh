@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "kernels/cuda/peak_marks.cuh"
 
@@ -14,7 +13,7 @@ namespace spintag::kernels::cuda {
 
 inline constexpr int kWarpLanes = 32;
 inline constexpr unsigned kWholeWarp = 0xFFFFFFFFU;
-inline constexpr int kMostStripWords = 12;  ///< a warp each
+inline constexpr int kMostStripWords = 6;  ///< a warp each
 
 /// A tile, so small that every cell of it lies in every other's footprint: then only its maxima
 /// can be peaks. At most 32 cells.
@@ -22,6 +21,8 @@ template <int kTileFrames, int kTileBins>
 struct Tile {
   static constexpr int kFrames = kTileFrames;
   static constexpr int kBins = kTileBins;
+  /// Loads of a lane in flight that hold the smallest footprint it is for, or nearly.
+  static constexpr int kAtOnce = kFrames * kBins / 4;
   static bool fits(const Reach& reach) {
     return kFrames - 1 <= reach.frames && kBins - 1 <= reach.bins &&
            kFrames + kBins - 2 <= reach.sum;
@@ -76,11 +77,16 @@ __device__ __forceinline__ unsigned holds(const Reach& reach, int frames_away, i
 /// kRows cells of a bin, all in flight together; minus infinity beyond the array.
 template <int kRows>
 struct ColumnCells {
-  __device__ ColumnCells(const PeakMarking& marking, int first, int bin) {
+  __device__ __forceinline__ ColumnCells(const PeakMarking& marking, int first, int bin) {
     const float* row = marking.cells + static_cast<std::ptrdiff_t>(first) * marking.bins + bin;
     const int rows = bin < marking.bins ? marking.frames - first : 0;
+    if (rows >= kRows) {
 #pragma unroll
-    for (int j = 0; j < kRows; ++j, row += marking.bins) cell[j] = j < rows ? *row : -INFINITY;
+      for (int j = 0; j < kRows; ++j, row += marking.bins) cell[j] = *row;
+    } else {
+#pragma unroll
+      for (int j = 0; j < kRows; ++j, row += marking.bins) cell[j] = j < rows ? *row : -INFINITY;
+    }
   }
   float cell[kRows];
 };
@@ -107,10 +113,8 @@ __device__ __forceinline__ void find_tops(const ColumnCells<kRows>& column_cells
       if (cell[top + j] == level) equal |= 1U << static_cast<unsigned>(j * Tile::kBins);
     }
     Top& mine = grid.tops[TileGrid<Tile>::index(first_row + top / Tile::kFrames, column)];
-    if (equal != 0) {  // whoever has it writes the same level
-      mine.level = level;
-      atomicOr(&mine.cells, equal << threadIdx.x % Tile::kBins);
-    }
+    if (threadIdx.x % Tile::kBins == 0) mine.level = level;
+    if (equal != 0) atomicOr(&mine.cells, equal << threadIdx.x % Tile::kBins);
   }
 }
 
@@ -136,71 +140,38 @@ __device__ __forceinline__ bool beaten_nearby(const TileGrid<Tile>& grid, int in
   return beaten != 0;
 }
 
-/// Where a footprint's cells lie in the array: bytes from the lowest corner of the box around it,
-/// without a sign, which makes addresses cheaper. Row after row, filled up with the middle to whole
-/// warps.
-struct FootprintCells {
-  static constexpr int kMost = 2048;  ///< a larger footprint is better filtered
-
-  /// How many there are, filled up.
-  static int size(const Reach& reach) {
-    std::ptrdiff_t cells = 0;
-    for (int row = -reach.frames; row <= reach.frames && cells <= kMost; ++row) {
-      cells += row_cells(reach, row);
-    }
-    return static_cast<int>((cells + kWarpLanes - 1) / kWarpLanes * kWarpLanes);
-  }
-
-  /// By the whole block.
-  __device__ static void write(const Reach& reach, int bins, int size, unsigned* offsets) {
-    const auto thread = static_cast<int>(threadIdx.x);
-    const auto offset = [&](int row, int column) {
-      return static_cast<unsigned>(sizeof(float)) *
-             (static_cast<unsigned>(row + reach.frames) * static_cast<unsigned>(bins) +
-              static_cast<unsigned>(column + reach.bins));
-    };
-    for (int row = thread - reach.frames; row <= reach.frames;
-         row += static_cast<int>(blockDim.x)) {
-      int at = 0;
-      for (int before = -reach.frames; before < row; ++before) at += row_cells(reach, before);
-      const int width = row_cells(reach, row) / 2;
-      for (int column = -width; column <= width; ++column) offsets[at++] = offset(row, column);
-      if (row != reach.frames) continue;
-      for (; at < size; ++at) offsets[at] = offset(0, 0);
-    }
-  }
-
-  /// Whether 32 bits are enough.
-  static bool fits(const Reach& reach, int bins) {
-    const auto cells = 2 * (static_cast<std::int64_t>(reach.frames) * bins + reach.bins);
-    return cells * std::int64_t{sizeof(float)} <= std::numeric_limits<std::uint32_t>::max();
-  }
-
-  __host__ __device__ static int row_cells(const Reach& reach, int row) {
-    const int left = reach.sum - (row < 0 ? -row : row);
-    return 2 * (left < reach.bins ? left : reach.bins) + 1;
-  }
-};
+template <int kAtOnce>
+__device__ __forceinline__ void load_offsets(const FootprintCells& footprint, int begin,
+                                             unsigned (&offset)[kAtOnce]) {
+  const int lane = static_cast<int>(threadIdx.x % kWarpLanes);
+#pragma unroll
+  for (int k = 0; k < kAtOnce; ++k) offset[k] = footprint.offsets[begin + k * kWarpLanes + lane];
+}
 
 /// A warp looks at a footprint, all of which lies in the array.
 /// @param corner  lowest cell of the box around it
-__device__ inline bool beaten_inside(const float* corner, float level, const unsigned* offsets,
-                                     int size) {
-  constexpr int kAtOnce = 8;
+/// @param first   the lane's offsets of the first kAtOnce warps full
+template <int kAtOnce>
+__device__ __forceinline__ bool beaten_inside(const float* corner, float level,
+                                              const unsigned (&first)[kAtOnce],
+                                              const FootprintCells& footprint) {
   const auto* const bytes = reinterpret_cast<const unsigned char*>(corner);
-  const auto lane = static_cast<int>(threadIdx.x % kWarpLanes);
-  for (int begin = 0; begin < size; begin += kAtOnce * kWarpLanes) {
-    float other[kAtOnce];
+  const auto most_of = [&](const unsigned(&offset)[kAtOnce]) {
+    float cell[kAtOnce];
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
-      const int at = begin + k * kWarpLanes;
-      other[k] =
-          at < size ? *reinterpret_cast<const float*>(bytes + offsets[at + lane]) : -INFINITY;
+      cell[k] = *reinterpret_cast<const float*>(bytes + offset[k]);
     }
-    float most = other[0];
+    float most = cell[0];
 #pragma unroll
-    for (int k = 1; k < kAtOnce; ++k) most = fmaxf(most, other[k]);
-    if (__any_sync(kWholeWarp, static_cast<int>(most > level)) != 0) return true;
+    for (int k = 1; k < kAtOnce; ++k) most = fmaxf(most, cell[k]);
+    return most;
+  };
+  if (__any_sync(kWholeWarp, static_cast<int>(most_of(first) > level)) != 0) return true;
+  for (int begin = kAtOnce * kWarpLanes; begin < footprint.size; begin += kAtOnce * kWarpLanes) {
+    unsigned offset[kAtOnce];
+    load_offsets(footprint, begin, offset);
+    if (__any_sync(kWholeWarp, static_cast<int>(most_of(offset) > level)) != 0) return true;
   }
   return false;
 }
@@ -214,7 +185,7 @@ __device__ inline bool beaten_at_edge(const PeakMarking& marking, const Reach& r
 #pragma unroll 4
   for (int f = max(frame - reach.frames, 0); f < end; ++f) {
     const float* row = marking.cells + static_cast<std::ptrdiff_t>(f) * marking.bins;
-    const int width = FootprintCells::row_cells(reach, f - frame) / 2;
+    const int width = reach.bins_at(f - frame);
     const int last = min(bin + width, marking.bins - 1);
     for (int b = max(bin - width, 0) + lane; b <= last; b += kWarpLanes) beaten |= row[b] > level;
   }

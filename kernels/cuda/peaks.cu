@@ -164,7 +164,7 @@ void queue_find_peaks(const std::shared_ptr<Context>& context, SpectrogramView c
 
   const Reach reach = reach_of(params.footprint, cells);
   if (params.footprint.shape() != Footprint::Shape::kMask && marks_by_tiles(marking, reach)) {
-    queue_mark_by_tiles(context, marking, reach);
+    queue_mark_by_tiles(context, marking, reach, scratch.footprint);
   } else {
     float* maxima = room_for(context, scratch.maxima, cells.frames * cells.bins);
     queue_sliding_max(context, cells, params.footprint, maxima);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "kernels/cuda/context.cuh"
+#include "kernels/cuda/peak_marks.cuh"
 #include "kernels/peaks.h"
 #include "kernels/spectrogram_view.h"
 
@@ -14,6 +15,7 @@ namespace spintag::kernels::cuda {
 /// needed: about a bit a cell, and 4 bytes a cell for footprints that are neither box nor diamond,
 /// reach less than 4 cells or hold more than 2048.
 struct PeakScratch {
+  FootprintScratch footprint;
   Array<std::uint32_t> marks;   ///< a bit a cell: it is a peak; rows are whole words
   Array<std::uint32_t> counts;  ///< peaks in each part of each group of rows
   Array<float> maxima;

@@ -48,6 +48,12 @@ TEST_F(CudaPeaks, LargerRandomArraysEqualTheProcessor) {
   }
 }
 
+TEST_F(CudaPeaks, LongRowsEqualTheProcessor) {
+  // Longer than what a block hands out at once.
+  expect_twins_agree(random_spectrogram(43, 5003, 12),
+                     {.footprint = Footprint::diamond(6), .floor_db = -kInf}, "long rows");
+}
+
 TEST_F(CudaPeaks, SpectrogramsOfNotesEqualTheProcessor) {
   for (const std::size_t radius : {1U, 4U, 7U, 10U, 15U, 20U, 30U, 60U}) {
     expect_twins_agree(note_spectrogram(300, 513, 5),
@@ -92,6 +98,35 @@ TEST_F(CudaPeaks, HigherCellsJustOutOfReachEqualTheProcessor) {
   }
 }
 
+TEST_F(CudaPeaks, OneHigherCellAnywhereInTheFootprintDecides) {
+  // Lone cells of 1, 40 apart, each with a 2 beside it: at every place of the footprint and of the
+  // ring around it, each once.
+  constexpr std::size_t kApart = 41;
+  for (const Footprint& footprint :
+       {Footprint::diamond(5), Footprint::diamond(10), Footprint::box(7, 9)}) {
+    const std::size_t frames = footprint.frames() + 2;
+    const std::size_t bins = footprint.bins() + 2;
+    Spectrogram in{std::vector<float>(frames * bins * kApart * kApart), frames * kApart,
+                   bins * kApart};
+    std::size_t expected = 0;
+    for (std::size_t f = 0; f < frames; ++f) {
+      for (std::size_t b = 0; b < bins; ++b) {
+        const std::size_t frame = f * kApart + kApart / 2;
+        const std::size_t bin = b * kApart + kApart / 2;
+        in.cells[frame * in.bins + bin] = 1;
+        in.cells[(frame + f - frames / 2) * in.bins + bin + b - bins / 2] = 2;
+        const bool within = f > 0 && f <= footprint.frames() && b > 0 && b <= footprint.bins() &&
+                            footprint.contains(f - 1, b - 1);
+        const bool itself = f == frames / 2 && b == bins / 2;
+        expected += within || itself ? 1 : 2;
+      }
+    }
+    const PeakParams params{.footprint = footprint, .floor_db = 0.5F};
+    expect_twins_agree(in, params, "pairs");
+    EXPECT_EQ(find_peaks(cuda_, in.view(), params).size(), expected);
+  }
+}
+
 TEST_F(CudaPeaks, BoxesAndMasksEqualTheProcessor) {
   const Spectrogram random = random_spectrogram(90, 140, 31, 2);
   const Spectrogram notes = note_spectrogram(90, 140, 32);
@@ -133,7 +168,7 @@ TEST_F(CudaPeaks, EverySmallShapeEqualsTheProcessor) {
 }
 
 TEST_F(CudaPeaks, ManyRowsEqualTheProcessor) {
-  // Beyond 32768 rows the groups that are counted together grow.
+  // Beyond 32768 rows the groups that a block takes grow.
   expect_twins_agree(random_spectrogram(40'000, 9, 3),
                      {.footprint = Footprint::diamond(10), .floor_db = -kInf}, "many rows");
 }

@@ -13,101 +13,102 @@
 namespace spintag::kernels::cuda {
 namespace {
 
+constexpr unsigned kThreads = kMostStripWords * kWarpLanes;
+constexpr int kBlocks = 8;  ///< of a multiprocessor
+
 /// What a block of the kernel below knows of a region.
 template <class Tile>
 struct Region {
   __device__ void clear() {
-    const auto threads = static_cast<int>(blockDim.x);
-    for (int i = static_cast<int>(threadIdx.x); i < TileGrid<Tile>::kSize; i += threads) {
+#pragma unroll 1
+    for (unsigned i = threadIdx.x; i < TileGrid<Tile>::kSize; i += blockDim.x) {
       grid.tops[i] = {-INFINITY, 0};
     }
-    for (int i = static_cast<int>(threadIdx.x); i < kRegionRows * kMostStripWords; i += threads) {
+#pragma unroll 1
+    for (unsigned i = threadIdx.x; i < kRegionRows * kMostStripWords; i += blockDim.x) {
       marks[i / kMostStripWords][i % kMostStripWords] = 0;
     }
-    if (threadIdx.x == 0) candidates = 0;
   }
 
   TileGrid<Tile> grid;
-  std::uint16_t candidate[TileGrid<Tile>::kSize];  ///< tiles that may have a peak
-  int candidates;
   std::uint32_t marks[kRegionRows][kMostStripWords];
 };
 
-/// A warp's tiles: notes down which may have a peak. One with several maxima always may.
+/// A warp marks the peaks of a word's bins. A lane has a tile, and those of its cells that may be
+/// peaks: none if a neighbour beats the only one that has the tile's maximum. The warp looks at the
+/// footprint of each lane's first such cell, then of the second, if there are ties, and so on.
+/// @param offsets  the lane's first of the footprint
+/// @return how many peaks the lane's tiles have
 template <class Tile>
-__device__ __forceinline__ void find_candidates(const PeakMarking& marking, const Reach& reach,
-                                                int word, Region<Tile>& region) {
+__device__ __forceinline__ int mark_word(const PeakMarking& marking, const Reach& reach,
+                                         const FootprintCells& footprint,
+                                         const unsigned (&offsets)[Tile::kAtOnce], int first_frame,
+                                         int first_bin, int word, Region<Tile>& region) {
   using Grid = TileGrid<Tile>;
   const unsigned lane = threadIdx.x % kWarpLanes;
-  const int lane_row = static_cast<int>(lane / Grid::kWordColumns);
-  const int column = word * Grid::kWordColumns + static_cast<int>(lane % Grid::kWordColumns);
-#pragma unroll
-  for (int row = 0; row < Grid::kRows; row += kWarpLanes / Grid::kWordColumns) {
-    const int index = Grid::index(row + lane_row, column);
-    const Top mine = region.grid.tops[index];
-    if (!(mine.level > marking.floor_db)) continue;
-    const bool ties = (mine.cells & (mine.cells - 1)) != 0;
-    if (!ties && beaten_nearby(region.grid, index, mine, reach)) continue;
-    region.candidate[atomicAdd(&region.candidates, 1)] = static_cast<std::uint16_t>(index);
-  }
-}
-
-/// A warp's candidate: looks at the whole footprint of each cell that has the tile's maximum.
-/// @param offsets  the lane's first of the footprint
-/// @return how many peaks it has
-template <class Tile>
-__device__ __forceinline__ int mark_peaks(const PeakMarking& marking, const Reach& reach,
-                                          const FootprintCells& footprint,
-                                          const unsigned (&offsets)[Tile::kAtOnce], int first_frame,
-                                          int first_bin, int index, Region<Tile>& region) {
-  using Grid = TileGrid<Tile>;
-  const Top top = region.grid.tops[index];
+  const float* corner = marking.cells +
+                        static_cast<std::ptrdiff_t>(first_frame - reach.frames) * marking.bins +
+                        (first_bin - reach.bins);
   int peaks = 0;
-  for (std::uint32_t left = top.cells; left != 0; left &= left - 1) {
-    const int cell = __ffs(static_cast<int>(left)) - 1;
-    const int row = Grid::row(index) * Tile::kFrames + cell / Tile::kBins;
-    const int column = Grid::column(index) * Tile::kBins + cell % Tile::kBins;
-    const int frame = first_frame + row;
-    const int bin = first_bin + column;
-    const bool inside = frame >= reach.frames && frame + reach.frames < marking.frames &&
-                        bin >= reach.bins && bin + reach.bins < marking.bins;
-    const float* corner = marking.cells +
-                          static_cast<std::ptrdiff_t>(frame - reach.frames) * marking.bins + bin -
-                          reach.bins;
-    if (inside ? beaten_inside(corner, top.level, offsets, footprint)
-               : beaten_at_edge(marking, reach, frame, bin, top.level)) {
-      continue;
-    }
-    ++peaks;
-    if (threadIdx.x % kWarpLanes == 0) {
-      atomicOr(&region.marks[row][column / kWarpLanes],
-               1U << static_cast<unsigned>(column % kWarpLanes));
+#pragma unroll
+  for (int tiles = 0; tiles < Grid::kRows; tiles += kWarpLanes / Grid::kWordColumns) {
+    const int tile_row = tiles + static_cast<int>(lane / Grid::kWordColumns);
+    const int tile_column = word * Grid::kWordColumns + static_cast<int>(lane % Grid::kWordColumns);
+    const int index = Grid::index(tile_row, tile_column);
+    Top mine = region.grid.tops[index];
+    if (!(mine.level > marking.floor_db)) mine.cells = 0;
+    const bool alone = mine.cells != 0 && (mine.cells & (mine.cells - 1)) == 0;
+    if (alone && beaten_nearby(region.grid, index, mine, reach)) mine.cells = 0;
+    for (; __any_sync(kWholeWarp, static_cast<int>(mine.cells != 0)) != 0;
+         mine.cells &= mine.cells - 1) {
+      const int row = tile_row * Tile::kFrames + first_frame_of<Tile>(mine);
+      const int column = tile_column * Tile::kBins + first_bin_of<Tile>(mine);
+      const int frame = first_frame + row;
+      const int bin = first_bin + column;
+      const bool inside = frame >= reach.frames && frame + reach.frames < marking.frames &&
+                          bin >= reach.bins && bin + reach.bins < marking.bins;
+      const unsigned all_inside = __ballot_sync(kWholeWarp, inside);
+      const unsigned away = static_cast<unsigned>(row * marking.bins + column);
+      unsigned peak_lanes = 0;
+      for (unsigned left = __ballot_sync(kWholeWarp, mine.cells != 0); left != 0;
+           left &= left - 1) {
+        const int one = __ffs(static_cast<int>(left)) - 1;
+        const float level = __shfl_sync(kWholeWarp, mine.level, one);
+        bool beaten = false;
+        if ((all_inside >> static_cast<unsigned>(one) & 1U) != 0) {
+          beaten =
+              beaten_inside(corner + __shfl_sync(kWholeWarp, away, one), level, offsets, footprint);
+        } else {
+          beaten = beaten_at_edge(marking, reach, __shfl_sync(kWholeWarp, frame, one),
+                                  __shfl_sync(kWholeWarp, bin, one), level);
+        }
+        if (!beaten) peak_lanes |= left & (0U - left);
+      }
+      if ((peak_lanes >> lane & 1U) == 0) continue;
+      ++peaks;
+      atomicOr(&region.marks[row][word], 1U << static_cast<unsigned>(column % kWarpLanes));
     }
   }
   return peaks;
 }
 
-constexpr int kThreads = kMostStripWords * kWarpLanes;
-constexpr int kBlocks = 8;  ///< of a multiprocessor: what they read together fits its cache
-
-/// A block has a strip of a group of rows, a region of kRegionRows rows at a time: finds the tops
-/// of its tiles, which of them no neighbour beats, and looks at the footprints of those, which were
-/// read a moment ago.
+/// A block has a strip of a group of rows, a region of kRegionRows rows at a time, a warp each
+/// word: finds the tops of its tiles, which of them no neighbour beats, and looks at the footprints
+/// of those, which were read a moment ago.
 template <class Tile>
 __global__ void __launch_bounds__(kThreads, kBlocks)
     mark_by_tiles_kernel(PeakMarking marking, Reach reach, FootprintCells footprint) {
   constexpr int kRows = 16;  // of a bin that are in flight together
   __shared__ Region<Tile> region;
-  __shared__ std::uint32_t peaks;
-  const int lane = static_cast<int>(threadIdx.x % kWarpLanes);
-  const int warp = static_cast<int>(threadIdx.x / kWarpLanes);
-  const int warps = static_cast<int>(blockDim.x) / kWarpLanes;
-  const auto strips = static_cast<unsigned>(marking.strips);
-  const int first_word = static_cast<int>(blockIdx.x % strips) * marking.strip_words;
-  const int first_bin = first_word * kWarpLanes;
-  const int first_frame = static_cast<int>(blockIdx.x / strips) * marking.group_rows;
-  const int end_frame = min(first_frame + marking.group_rows, marking.frames);
+  __shared__ unsigned peaks;
   const int thread = static_cast<int>(threadIdx.x);
+  const int lane = thread % kWarpLanes;
+  const int word = thread / kWarpLanes;
+  const int warps = static_cast<int>(blockDim.x / kWarpLanes);
+  const int first_word = static_cast<int>(blockIdx.x) * marking.strip_words;
+  const int first_bin = first_word * kWarpLanes;
+  const int first_frame = static_cast<int>(blockIdx.y) * marking.group_rows;
+  const int end_frame = min(first_frame + marking.group_rows, marking.frames);
   if (thread == 0) peaks = 0;
   int found = 0;
   for (int frame = first_frame; frame < end_frame; frame += kRegionRows) {
@@ -119,27 +120,23 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
       if (row > 0) cells = ColumnCells<kRows>(marking, frame + row, first_bin + thread);
       find_tops(cells, row / Tile::kFrames, thread / Tile::kBins, region.grid);
     }
-    __syncthreads();
-    find_candidates(marking, reach, warp, region);
     unsigned offsets[Tile::kAtOnce];
     load_offsets(footprint, 0, offsets);
     __syncthreads();
-    for (int k = warp; k < region.candidates; k += warps) {
-      found += mark_peaks(marking, reach, footprint, offsets, frame, first_bin, region.candidate[k],
-                          region);
-    }
+    found += mark_word(marking, reach, footprint, offsets, frame, first_bin, word, region);
     __syncthreads();
-    const int word = first_word + lane;
-    for (int row = warp; row < min(kRegionRows, end_frame - frame); row += warps) {
-      if (lane >= marking.strip_words || word >= marking.row_words) continue;
-      marking.marks[static_cast<std::ptrdiff_t>(frame + row) * marking.row_words + word] =
+    for (int row = word; row < min(kRegionRows, end_frame - frame); row += warps) {
+      if (lane >= warps || first_word + lane >= marking.row_words) continue;
+      marking
+          .marks[static_cast<std::ptrdiff_t>(frame + row) * marking.row_words + first_word + lane] =
           region.marks[row][lane];
     }
     __syncthreads();
   }
-  if (lane == 0 && found > 0) atomicAdd(&peaks, static_cast<std::uint32_t>(found));
+  const unsigned of_warp = __reduce_add_sync(kWholeWarp, static_cast<unsigned>(found));
+  if (lane == 0 && of_warp > 0) atomicAdd(&peaks, of_warp);
   __syncthreads();
-  if (thread == 0) marking.counts[blockIdx.x] = peaks;
+  if (thread == 0) marking.counts[blockIdx.y * gridDim.x + blockIdx.x] = peaks;
 }
 
 constexpr int kMostFootprintCells = 2048;  ///< a larger footprint is better filtered
@@ -189,7 +186,7 @@ void mark_by(const std::shared_ptr<Context>& context, const PeakMarking& marking
   const FootprintCells footprint{scratch.offsets.data(), static_cast<int>(scratch.offsets.size())};
   const int groups = (marking.frames + marking.group_rows - 1) / marking.group_rows;
   launch(*context, mark_by_tiles_kernel<Tile>,
-         dim3(static_cast<unsigned>(groups) * static_cast<unsigned>(marking.strips)),
+         dim3(static_cast<unsigned>(marking.strips), static_cast<unsigned>(groups)),
          dim3(static_cast<unsigned>(marking.strip_words * kWarpLanes)), 0, marking, reach,
          footprint);
 }
@@ -232,7 +229,9 @@ int strip_words(int row_words) {
 
 bool marks_by_tiles(const PeakMarking& marking, const Reach& reach) {
   const auto farthest = 2 * (std::int64_t{reach.frames} * marking.bins + reach.bins);
-  return SmallestTile::fits(reach) && std::max(reach.frames, reach.bins) <= kMostFootprintCells &&
+  constexpr int kMostBins = 1 << 24;  // so that a region's cells are counted in 32 bits
+  return SmallestTile::fits(reach) && marking.bins <= kMostBins &&
+         std::max(reach.frames, reach.bins) <= kMostFootprintCells &&
          footprint_cells(reach) <= kMostFootprintCells &&
          farthest <= std::numeric_limits<std::uint32_t>::max() / std::int64_t{sizeof(float)};
 }

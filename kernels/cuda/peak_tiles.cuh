@@ -47,20 +47,17 @@ struct TileGrid {
   __device__ static int index(int row, int column) {
     return (row + kMarginRows) * kPitch + column + 1;
   }
-  __device__ static int row(int index) { return index / kPitch - kMarginRows; }
-  __device__ static int column(int index) { return index % kPitch - 1; }
-
   Top tops[kSize];
 };
 
 /// In the tile, where the first cell is that has its maximum; anything if none has.
 template <class Tile>
-__device__ __forceinline__ int first_frame(const Top& top) {
+__device__ __forceinline__ int first_frame_of(const Top& top) {
   return static_cast<int>(static_cast<unsigned>(__clz(static_cast<int>(__brev(top.cells)))) /
                           Tile::kBins);
 }
 template <class Tile>
-__device__ __forceinline__ int first_bin(const Top& top) {
+__device__ __forceinline__ int first_bin_of(const Top& top) {
   return static_cast<int>(static_cast<unsigned>(__clz(static_cast<int>(__brev(top.cells)))) %
                           Tile::kBins);
 }
@@ -123,8 +120,8 @@ __device__ __forceinline__ void find_tops(const ColumnCells<kRows>& column_cells
 template <class Tile>
 __device__ __forceinline__ bool beaten_nearby(const TileGrid<Tile>& grid, int index,
                                               const Top& mine, const Reach& reach) {
-  const int frame = first_frame<Tile>(mine);
-  const int bin = first_bin<Tile>(mine);
+  const int frame = first_frame_of<Tile>(mine);
+  const int bin = first_bin_of<Tile>(mine);
   unsigned beaten = 0;
 #pragma unroll
   for (int row = -2; row <= 2; ++row) {
@@ -133,8 +130,8 @@ __device__ __forceinline__ bool beaten_nearby(const TileGrid<Tile>& grid, int in
       if ((row == 0 && column == 0) || (abs(row) == 2 && column != 0)) continue;
       const Top other = grid.tops[index + row * TileGrid<Tile>::kPitch + column];
       beaten |= static_cast<unsigned>(other.level > mine.level) &
-                holds(reach, row * Tile::kFrames + first_frame<Tile>(other) - frame,
-                      column * Tile::kBins + first_bin<Tile>(other) - bin);
+                holds(reach, row * Tile::kFrames + first_frame_of<Tile>(other) - frame,
+                      column * Tile::kBins + first_bin_of<Tile>(other) - bin);
     }
   }
   return beaten != 0;

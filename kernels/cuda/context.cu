@@ -61,7 +61,7 @@ std::size_t Context::free_bytes() const {
 void Context::fail(cudaError_t status, const char* doing) const {
   cudaGetLastError();  // an error that is not sticky must not be told twice
   std::string message = name_ + ": " + doing + ": " + cudaGetErrorString(status);
-  if (status == cudaErrorMemoryAllocation) message += " (try --device cpu, or a smaller batch)";
+  if (status == cudaErrorMemoryAllocation) message += " (try --device cpu)";
   throw DeviceError(message);
 }
 

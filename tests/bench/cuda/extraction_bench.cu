@@ -1,6 +1,8 @@
 // tests/bench/cuda/extraction_bench.cu - samples in device memory to dense peaks, and its stages.
 #include "fingerprint/cuda/density_limit.cuh"
+#include "fingerprint/cuda/landmarks.cuh"
 #include "fingerprint/cuda/peak_extraction.cuh"
+#include "fingerprint/cuda/reference.cuh"
 #include "tests/bench/cuda/bench_windows.cuh"
 
 namespace spintag::bench {
@@ -41,6 +43,19 @@ void bench_extraction(Bench& bench) {
       [&] { total = cuda::extract_peaks(context, samples, windows.places).total; });
   bench.rate_row("samples to dense peaks, one wait", windows.size, ms, windows.seconds, "s/s",
                  times_real_time(windows.seconds, ms) + ", " + std::to_string(total) + " peaks");
+
+  std::uint32_t landmarks = 0;
+  ms = bench.milliseconds([&] {
+    const cuda::PeakBatch dense = cuda::extract_peaks(context, samples, windows.places);
+    cuda::ReferenceBatch references;
+    cuda::make_references(context, dense, references);
+    cuda::Batch<fingerprint::Landmark> made;
+    cuda::make_reference_landmarks(context, references.peaks, made);
+    landmarks = made.total;
+  });
+  bench.rate_row(
+      "samples to landmarks, four waits", windows.size, ms, windows.seconds, "s/s",
+      times_real_time(windows.seconds, ms) + ", " + std::to_string(landmarks) + " landmarks");
 }
 
 }  // namespace spintag::bench

@@ -8,7 +8,8 @@
 //                "match", the play log's room
 //   match        where there is one, the CUDA device that it owns
 //   play-log     the database, the disk (spool, on-air file)
-//   index        the database, the disk (snapshot)
+//   index        the database, the disk (snapshot); a large merge has "index-build" threads of its
+//                own, which wait for nothing
 //   deliver-NAME one a sink: the database, the receiver (deadlines)
 //   web          nothing: sockets and timers
 //   web-plays    the database

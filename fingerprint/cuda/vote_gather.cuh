@@ -145,11 +145,17 @@ struct VotePlace {
   std::uint32_t partition;
   std::uint32_t place;
 
-  __device__ explicit VotePlace(std::uint32_t counter)
-      : partition(counter / Partitions::kCounters),
-        place(counter - partition * Partitions::kCounters + 1) {}
-  __device__ bool is_last(std::uint32_t partitions) const {
-    return place == Partitions::kCounters && partition + 1 < partitions;
+  __device__ VotePlace(const Partitions& partitions, std::uint32_t counter) {
+    partition = __umulhi(counter, partitions.reciprocal);
+    std::uint32_t rest = counter - partition * partitions.counters;
+    if (rest >= partitions.counters) {  // the reciprocal is rounded down
+      ++partition;
+      rest -= partitions.counters;
+    }
+    place = rest + 1;
+  }
+  __device__ bool is_last(const Partitions& partitions) const {
+    return place == partitions.counters && partition + 1 < partitions.count;
   }
 };
 

@@ -65,32 +65,36 @@ constexpr unsigned kThrowThreads = 512;
 constexpr unsigned kTallyThreads = 1024;
 constexpr unsigned kChooseThreads = 256;
 
-/// Votes that a block holds in shared memory before it throws them, and that its threads take into
-/// registers when it does.
+/// Votes that a block's threads take into registers when it throws them; it holds as many in shared
+/// memory, or fewer where that is short.
 constexpr std::uint32_t kStagedPerThread = 32;
-constexpr std::uint32_t kStaged = kThrowThreads * kStagedPerThread;
+constexpr std::uint32_t kMostStaged = kThrowThreads * kStagedPerThread;
+/// What all its warps may put between two looks at how full it is: eight votes a lane.
+constexpr std::uint32_t kThrowMargin = 8 * kThrowThreads;
 
 /// Dynamic shared memory of throw_votes(): the staged votes and three words a partition.
-constexpr std::size_t throw_shared(std::uint32_t partitions) {
-  return (kStaged + 3 * std::size_t{partitions}) * sizeof(std::uint32_t);
+constexpr std::size_t throw_shared(std::uint32_t staged, std::uint32_t partitions) {
+  return (staged + 3 * std::size_t{partitions}) * sizeof(std::uint32_t);
 }
 /// Of tally_votes(): a byte a counter, and a bit that says whether it was nominated.
-constexpr std::size_t kTallyShared = Partitions::kPlaces + Partitions::kPlaces / 8;
+constexpr std::size_t tally_shared(std::uint32_t places) { return places + places / 8; }
 
 /// [windows * chunks blocks] Adds to counts[w, p] the votes that each chunk of window w throws into
 /// p. Dynamic shared memory: 4 bytes a partition.
-__global__ void count_votes(ShardView shard, ProbeChunks chunks, std::uint32_t partitions,
+__global__ void count_votes(ShardView shard, ProbeChunks chunks, Partitions partitions,
                             std::uint32_t* counts);
 /// [windows blocks] places[w, p] = votes of w before p; totals[w] = all of them.
 __global__ void place_votes(const std::uint32_t* counts, std::uint32_t partitions,
                             std::uint32_t* places, std::uint32_t* totals);
 /// [windows * chunks blocks] Puts every vote, as its place within its partition, among those of its
 /// window and partition. next[w, p] counts up from places[w, p].
-__global__ void throw_votes(ShardView shard, ProbeChunks chunks, std::uint32_t partitions,
-                            std::uint32_t* next, const std::uint64_t* base, std::uint32_t* votes);
+/// @param room  votes that a block may stage
+__global__ void throw_votes(ShardView shard, ProbeChunks chunks, Partitions partitions,
+                            std::uint32_t room, std::uint32_t* next, const std::uint64_t* base,
+                            std::uint32_t* votes);
 /// [any number of blocks] Counts partition after partition and lists the counters with at least
 /// `fewest` votes together with the one before.
-__global__ void tally_votes(ThrownVotes votes, std::uint32_t windows, std::uint32_t partitions,
+__global__ void tally_votes(ThrownVotes votes, std::uint32_t windows, Partitions partitions,
                             std::uint32_t fewest, std::uint32_t most, NominationLists lists);
 /// [windows blocks] best[w, 0 .. most) = the largest keys of each list, 0 where there are no more.
 __global__ void choose_best(NominationLists lists, std::uint32_t most, std::uint64_t* best);

@@ -22,21 +22,21 @@ struct Item {
 /// nominated in its first partitions keeps its later ones from nominating in vain.
 class Items {
  public:
-  __device__ Items(const ThrownVotes& thrown, std::uint32_t windows, std::uint32_t partitions)
+  __device__ Items(const ThrownVotes& thrown, std::uint32_t windows, const Partitions& partitions)
       : thrown_(thrown), windows_(windows), partitions_(partitions), window_(blockIdx.x) {
     wrap();
   }
 
   __device__ Item next() {
-    if (partition_ == partitions_) return {nullptr, 0, 0, 0};
-    const std::size_t number = std::size_t{window_} * partitions_ + partition_;
+    if (partition_ == partitions_.count) return {nullptr, 0, 0, 0};
+    const std::size_t number = std::size_t{window_} * partitions_.count + partition_;
     const std::uint64_t base = thrown_.base[window_];
     const std::uint32_t begin = thrown_.places[number];
-    const std::uint32_t end = partition_ + 1 < partitions_
+    const std::uint32_t end = partition_ + 1 < partitions_.count
                                   ? thrown_.places[number + 1]
                                   : static_cast<std::uint32_t>(thrown_.base[window_ + 1] - base);
     const Item item{thrown_.votes + base + begin, end - begin, window_,
-                    partition_ * Partitions::kCounters};
+                    partition_ * partitions_.counters};
     window_ += gridDim.x;
     wrap();
     return item;
@@ -44,7 +44,7 @@ class Items {
 
  private:
   __device__ void wrap() {
-    while (window_ >= windows_ && partition_ < partitions_) {
+    while (window_ >= windows_ && partition_ < partitions_.count) {
       window_ -= windows_;
       ++partition_;
     }
@@ -52,7 +52,7 @@ class Items {
 
   const ThrownVotes& thrown_;
   std::uint32_t windows_;
-  std::uint32_t partitions_;
+  const Partitions& partitions_;
   std::uint32_t window_;
   std::uint32_t partition_ = 0;
 };
@@ -124,6 +124,7 @@ __device__ void nominate(const NominationLists& lists, std::uint32_t window, std
 struct Tally {
   std::uint32_t* words;
   std::uint32_t* nominated;  ///< one bit a counter
+  std::uint32_t places;      ///< counters of a byte that there is room for
   const NominationLists& lists;
   std::uint32_t fewest;
   std::uint32_t most;
@@ -141,10 +142,9 @@ struct Tally {
     } else if constexpr (kBits < 32) {
       clear(part, counters, each);
       __syncthreads();
-      constexpr std::uint32_t kSize =
-          Partitions::kPlaces * 4 / kBits;  // that fit when twice as wide
-      for (std::uint32_t first = 0; first + 1 < part.size; first += kSize - 1) {
-        count<2 * kBits>(item, {part.first + first, min(kSize, part.size - first)}, each);
+      const std::uint32_t size = places * 4 / kBits;  // that fit when twice as wide
+      for (std::uint32_t first = 0; first + 1 < part.size; first += size - 1) {
+        count<2 * kBits>(item, {part.first + first, min(size, part.size - first)}, each);
       }
       return;
     }
@@ -183,12 +183,13 @@ struct Tally {
 }  // namespace
 
 __global__ void __launch_bounds__(kTallyThreads, 1)
-    tally_votes(ThrownVotes votes, std::uint32_t windows, std::uint32_t partitions,
+    tally_votes(ThrownVotes votes, std::uint32_t windows, Partitions partitions,
                 std::uint32_t fewest, std::uint32_t most, NominationLists lists) {
   auto* const words = kernels::cuda::dynamic_shared<std::uint32_t>();
-  for (std::uint32_t i = threadIdx.x; i < kTallyShared / 4; i += kTallyThreads) words[i] = 0;
-  const Tally tally{words, words + Partitions::kPlaces / 4, lists, fewest, most};
-  const Part whole{0, Partitions::kPlaces};
+  for (std::uint32_t i = threadIdx.x; i < tally_shared(partitions.places) / 4; i += kTallyThreads)
+    words[i] = 0;
+  const Tally tally{words, words + partitions.places / 4, partitions.places, lists, fewest, most};
+  const Part whole{0, partitions.places};
   Items items(votes, windows, partitions);
 
   // While an item is counted, the votes of the next are on their way.

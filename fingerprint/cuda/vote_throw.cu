@@ -32,16 +32,16 @@ __device__ std::uint32_t inclusive_sum(std::uint32_t value, std::uint32_t* of_wa
 /// that those of one partition are written side by side.
 class Stage {
  public:
-  __device__ Stage(std::uint32_t* memory, std::uint32_t partitions, std::uint32_t* next,
-                   std::uint32_t* votes)
+  __device__ Stage(std::uint32_t* memory, std::uint32_t room, const Partitions& partitions,
+                   std::uint32_t* next, std::uint32_t* votes)
       : staged_(memory),
-        counts_(memory + kStaged),
-        places_(counts_ + partitions),
-        shifts_(places_ + partitions),
+        counts_(memory + room),
+        places_(counts_ + partitions.count),
+        shifts_(places_ + partitions.count),
         partitions_(partitions),
         next_(next),
         votes_(votes) {
-    for (std::uint32_t p = threadIdx.x; p < partitions; p += kThrowThreads) counts_[p] = 0;
+    for (std::uint32_t p = threadIdx.x; p < partitions.count; p += kThrowThreads) counts_[p] = 0;
   }
 
   /// Called by whole warps, at most kMostPut votes of each between two looks at `staged`.
@@ -58,7 +58,7 @@ class Stage {
     std::uint32_t first = reserve(all, staged);
 #pragma unroll
     for (std::uint32_t i = 0; i < kVotesAtOnce; ++i) {
-      const VotePlace at(votes.counter[i]);
+      const VotePlace at(partitions_, votes.counter[i]);
       if (votes.valid[i]) {
         staged_[first + rank(lanes[i])] = at.partition << Partitions::kPlaceBits | at.place;
         any_last |= at.is_last(partitions_);
@@ -68,6 +68,7 @@ class Stage {
     if (__any_sync(kAllLanes, any_last) != 0) put_neighbours(votes, staged);
   }
   static constexpr std::uint32_t kMostPut = 2 * kVotesAtOnce * kWarp;
+  static_assert(kMostPut * kThrowThreads / kWarp == kThrowMargin);
 
   /// Called by the whole block between two barriers.
   __device__ void flush(std::uint32_t staged) {
@@ -82,9 +83,9 @@ class Stage {
     }
     __syncthreads();
     std::uint32_t before = 0;
-    for (std::uint32_t base = 0; base < partitions_; base += kThrowThreads) {
+    for (std::uint32_t base = 0; base < partitions_.count; base += kThrowThreads) {
       const std::uint32_t p = base + threadIdx.x;
-      const std::uint32_t count = p < partitions_ ? counts_[p] : 0;
+      const std::uint32_t count = p < partitions_.count ? counts_[p] : 0;
       std::uint32_t all = 0;
       const std::uint32_t place =
           before + inclusive_sum<kThrowThreads>(count, of_warps, all) - count;
@@ -120,7 +121,7 @@ class Stage {
   /// Votes for the last counter of a partition: the next one needs them as the first's neighbour.
   __device__ void put_neighbours(const LaneVotes& votes, std::uint32_t& staged) {
     for (std::uint32_t i = 0; i < kVotesAtOnce; ++i) {
-      const VotePlace at(votes.counter[i]);
+      const VotePlace at(partitions_, votes.counter[i]);
       const bool last = votes.valid[i] && at.is_last(partitions_);
       const unsigned lanes = __ballot_sync(kAllLanes, last);
       const std::uint32_t first = reserve(static_cast<std::uint32_t>(__popc(lanes)), staged);
@@ -128,11 +129,11 @@ class Stage {
     }
   }
 
-  std::uint32_t* staged_;  ///< [kStaged] partition and place
+  std::uint32_t* staged_;  ///< [room] partition and place
   std::uint32_t* counts_;  ///< [partitions] of the staged votes
   std::uint32_t* places_;  ///< [partitions] where the next of each goes when they are ordered
   std::uint32_t* shifts_;  ///< [partitions] from there to its place in device memory
-  std::uint32_t partitions_;
+  const Partitions& partitions_;
   std::uint32_t* next_;   ///< of this window, device memory
   std::uint32_t* votes_;  ///< likewise
 };
@@ -140,25 +141,24 @@ class Stage {
 }  // namespace
 
 __global__ void __launch_bounds__(kCountThreads, 6)
-    count_votes(ShardView shard, ProbeChunks chunks, std::uint32_t partitions,
-                std::uint32_t* counts) {
+    count_votes(ShardView shard, ProbeChunks chunks, Partitions partitions, std::uint32_t* counts) {
   auto* const thrown = kernels::cuda::dynamic_shared<std::uint32_t>();
-  for (std::uint32_t p = threadIdx.x; p < partitions; p += blockDim.x) thrown[p] = 0;
+  for (std::uint32_t p = threadIdx.x; p < partitions.count; p += blockDim.x) thrown[p] = 0;
   __syncthreads();
   const std::uint32_t window = blockIdx.x / chunks.chunks;
   const auto on_votes = [&](const LaneVotes& votes) {
 #pragma unroll
     for (std::uint32_t i = 0; i < kVotesAtOnce; ++i) {
       if (!votes.valid[i]) continue;
-      const VotePlace at(votes.counter[i]);
+      const VotePlace at(partitions, votes.counter[i]);
       atomicAdd(&thrown[at.partition], 1U);
       if (at.is_last(partitions)) atomicAdd(&thrown[at.partition + 1], 1U);
     }
   };
   VoteGather(shard, on_votes).read(chunks, window, blockIdx.x % chunks.chunks);
   __syncthreads();
-  std::uint32_t* const out = counts + std::size_t{window} * partitions;
-  for (std::uint32_t p = threadIdx.x; p < partitions; p += blockDim.x) {
+  std::uint32_t* const out = counts + std::size_t{window} * partitions.count;
+  for (std::uint32_t p = threadIdx.x; p < partitions.count; p += blockDim.x) {
     if (thrown[p] > 0) atomicAdd(&out[p], thrown[p]);
   }
 }
@@ -183,16 +183,14 @@ __global__ void __launch_bounds__(kPlaceThreads)
 /// A warp that finds the stage nearly full waits at a barrier until all have come there, or have
 /// nothing more to look up; then the block empties it together.
 __global__ void __launch_bounds__(kThrowThreads, 2)
-    throw_votes(ShardView shard, ProbeChunks chunks, std::uint32_t partitions, std::uint32_t* next,
-                const std::uint64_t* base, std::uint32_t* votes) {
+    throw_votes(ShardView shard, ProbeChunks chunks, Partitions partitions, std::uint32_t room,
+                std::uint32_t* next, const std::uint64_t* base, std::uint32_t* votes) {
   constexpr std::uint32_t kWarps = kThrowThreads / kWarp;
-  constexpr std::uint32_t kMargin = kWarps * Stage::kMostPut;
-  static_assert(kMargin < kStaged);
   __shared__ std::uint32_t staged;
   __shared__ std::uint32_t finished;  // warps
   const std::uint32_t window = blockIdx.x / chunks.chunks;
-  Stage stage(kernels::cuda::dynamic_shared<std::uint32_t>(), partitions,
-              next + std::size_t{window} * partitions, votes + base[window]);
+  Stage stage(kernels::cuda::dynamic_shared<std::uint32_t>(), room, partitions,
+              next + std::size_t{window} * partitions.count, votes + base[window]);
   if (threadIdx.x == 0) staged = finished = 0;
   __syncthreads();
 
@@ -208,7 +206,7 @@ __global__ void __launch_bounds__(kThrowThreads, 2)
   const auto on_votes = [&](const LaneVotes& votes) {
     const std::uint32_t now =
         __shfl_sync(kAllLanes, *static_cast<volatile std::uint32_t*>(&staged), 0);
-    if (now > kStaged - kMargin) flush();
+    if (now > room - kThrowMargin) flush();
     stage.put(votes, staged);
   };
   VoteGather(shard, on_votes).read(chunks, window, blockIdx.x % chunks.chunks);

@@ -46,10 +46,34 @@ std::uint32_t chunk_size(std::uint32_t longest) {
                     kLargest);
 }
 
+/// Votes that a block of throw_votes() may stage.
+/// @throws kernels::DeviceError if its shared memory is too small for any
+std::uint32_t stage_room(const kernels::cuda::Context& context, std::uint32_t partitions) {
+  constexpr std::size_t kRest = 4096;  // what the kernel has of its own, and the system
+  const std::size_t taken = throw_shared(0, partitions) + kRest;
+  const std::size_t shared = context.shared_bytes_per_block();
+  const std::size_t room = shared > taken ? (shared - taken) / sizeof(std::uint32_t) : 0;
+  if (room <= 2 * kThrowMargin) {
+    throw kernels::DeviceError(context.name() + ": its shared memory is too small to count votes " +
+                               "over so long a time line (try --device cpu)");
+  }
+  return static_cast<std::uint32_t>(std::min<std::size_t>(room, kMostStaged));
+}
+
 }  // namespace
 
-Partitions Partitions::of(std::uint32_t units) {
-  return {VoteClock::counter(units - 1, 0) / kCounters + 1};
+Partitions Partitions::of(std::uint32_t units, std::size_t shared_bytes) {
+  constexpr std::size_t kMost = 192 << 10;
+  constexpr std::size_t kRest = 4096;  // what the kernel has of its own, and the system
+  constexpr std::size_t kWhole = 256;  // so that counters of any width and the bits are whole words
+  const std::size_t fit = (shared_bytes - kRest) * 8 / 9 / kWhole * kWhole;
+  Partitions partitions;
+  partitions.places = static_cast<std::uint32_t>(std::min(kMost, fit));
+  partitions.counters = partitions.places - 1;
+  partitions.reciprocal =
+      static_cast<std::uint32_t>((std::uint64_t{1} << 32) / partitions.counters);
+  partitions.count = VoteClock::counter(units - 1, 0) / partitions.counters + 1;
+  return partitions;
 }
 
 Nomination NominationKey::read(std::uint64_t key) {
@@ -71,7 +95,7 @@ struct VoteCounter::Run {
 struct VoteCounter::Ballot {
   ShardView shard{};
   ProbeChunks probes{};
-  std::uint32_t partitions = 0;
+  Partitions partitions;
   std::uint32_t fewest = 0;
   std::uint32_t most = 0;
   Array<std::uint32_t> places{};        ///< [windows, partitions] where votes go
@@ -90,7 +114,7 @@ std::vector<std::vector<Nomination>> VoteCounter::count(const DeviceShard& shard
                                                         const ProbeBatch& probes,
                                                         std::uint32_t fewest, std::size_t most) {
   Ballot ballot{.shard = view_of(shard),
-                .partitions = Partitions::of(shard.units).count,
+                .partitions = Partitions::of(shard.units, context_->shared_bytes_per_block()),
                 .fewest = fewest,
                 .most = static_cast<std::uint32_t>(most)};
   ballot.nominations.resize(probes.count);
@@ -123,16 +147,17 @@ std::vector<std::vector<Nomination>> VoteCounter::count(const DeviceShard& shard
 }
 
 void VoteCounter::find_places(Ballot& ballot, std::uint32_t windows) const {
-  const std::size_t size = std::size_t{windows} * ballot.partitions;
+  const std::size_t size = std::size_t{windows} * ballot.partitions.count;
   Array<std::uint32_t> counts(context_, size);
   counts.fill_bytes(0);
   kernels::cuda::launch(*context_, count_votes, dim3(windows * ballot.probes.chunks),
-                        dim3(kCountThreads), ballot.partitions * sizeof(std::uint32_t),
+                        dim3(kCountThreads), ballot.partitions.count * sizeof(std::uint32_t),
                         ballot.shard, ballot.probes, ballot.partitions, counts.data());
   ballot.places = Array<std::uint32_t>(context_, size);
   const Array<std::uint32_t> totals(context_, windows);
   kernels::cuda::launch(*context_, place_votes, dim3(windows), dim3(kPlaceThreads), 0,
-                        counts.data(), ballot.partitions, ballot.places.data(), totals.data());
+                        counts.data(), ballot.partitions.count, ballot.places.data(),
+                        totals.data());
   ballot.totals = totals.download();
 }
 
@@ -146,9 +171,9 @@ void VoteCounter::count_run(Ballot& ballot, const Run& run) {
   if (base.back() == 0) return;
   const Array<std::uint64_t> device_base(context_, std::span<const std::uint64_t>(base));
   const Array<std::uint32_t> votes(context_, base.back());
-  const std::size_t size = std::size_t{run.count} * ballot.partitions;
+  const std::size_t size = std::size_t{run.count} * ballot.partitions.count;
   const std::uint32_t* const places =
-      ballot.places.data() + std::size_t{run.first} * ballot.partitions;
+      ballot.places.data() + std::size_t{run.first} * ballot.partitions.count;
   {
     const Stopwatch watch(statistics_.throw_s);
     const Array<std::uint32_t> next(context_, size);
@@ -156,10 +181,11 @@ void VoteCounter::count_run(Ballot& ballot, const Run& run) {
                                     cudaMemcpyDeviceToDevice, context_->stream()),
                     "copying on the device");
     ProbeChunks own = ballot.probes;
+    const std::uint32_t room = stage_room(*context_, ballot.partitions.count);
     own.begin += run.first;
     kernels::cuda::launch(*context_, throw_votes, dim3(run.count * own.chunks), dim3(kThrowThreads),
-                          throw_shared(ballot.partitions), ballot.shard, own, ballot.partitions,
-                          next.data(), device_base.data(), votes.data());
+                          throw_shared(room, ballot.partitions.count), ballot.shard, own,
+                          ballot.partitions, room, next.data(), device_base.data(), votes.data());
     context_->synchronize();
   }
   const Stopwatch watch(statistics_.tally_s);
@@ -182,7 +208,7 @@ std::vector<std::uint64_t> VoteCounter::tally(const Ballot& ballot, std::uint32_
   least.fill_bytes(0);
   Array<std::uint32_t> counts(context_, std::size_t{windows} * (1 + NominationLists::kBins));
   const Array<std::uint64_t> best(context_, std::size_t{windows} * ballot.most);
-  const std::uint64_t items = std::uint64_t{windows} * ballot.partitions;
+  const std::uint64_t items = std::uint64_t{windows} * ballot.partitions.count;
   const auto resident = static_cast<std::uint64_t>(context_->multiprocessors());
   const auto blocks = static_cast<std::uint32_t>(std::min(items, resident));
   std::uint32_t capacity = kListCapacity;
@@ -191,8 +217,9 @@ std::vector<std::uint64_t> VoteCounter::tally(const Ballot& ballot, std::uint32_
     counts.fill_bytes(0);
     const NominationLists lists{keys.data(), capacity, counts.data(), counts.data() + windows,
                                 least.data()};
-    kernels::cuda::launch(*context_, tally_votes, dim3(blocks), dim3(kTallyThreads), kTallyShared,
-                          votes, windows, ballot.partitions, ballot.fewest, ballot.most, lists);
+    kernels::cuda::launch(*context_, tally_votes, dim3(blocks), dim3(kTallyThreads),
+                          tally_shared(ballot.partitions.places), votes, windows, ballot.partitions,
+                          ballot.fewest, ballot.most, lists);
     kernels::cuda::launch(*context_, choose_best, dim3(windows), dim3(kChooseThreads), 0, lists,
                           ballot.most, best.data());
     const std::vector<std::uint32_t> listed = counts.download(windows);

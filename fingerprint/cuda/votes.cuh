@@ -19,18 +19,21 @@
 
 namespace spintag::fingerprint::cuda {
 
-/// Where the votes of a run go: counters of partition p are [p * kCounters, (p + 1) * kCounters).
+/// Where votes go: counters of partition p are [p * counters, (p + 1) * counters).
 struct Partitions {
   static constexpr int kPlaceBits = 18;  ///< that the number of a place takes
   static constexpr std::uint32_t kMostPlaces = 1U << kPlaceBits;
-  /// One of a partition's places is the last counter of the partition before it, because a
-  /// nomination is the sum of a counter and the one before. A byte each and a bit each are 216 KiB.
-  static constexpr std::uint32_t kPlaces = 192U << 10;
-  static constexpr std::uint32_t kCounters = kPlaces - 1;
 
   std::uint32_t count = 0;
+  /// A byte each and a bit each fill a block's shared memory, 192 Ki of them at most. One is the
+  /// last counter of the partition before, because a nomination is the sum of a counter and the one
+  /// before.
+  std::uint32_t places = 0;
+  std::uint32_t counters = 0;    ///< places - 1
+  std::uint32_t reciprocal = 0;  ///< floor(2^32 / counters)
 
-  static Partitions of(std::uint32_t units);
+  /// @param shared_bytes  that a block may have
+  static Partitions of(std::uint32_t units, std::size_t shared_bytes);
 };
 
 /// What counting did since the counter was made, for those who measure.

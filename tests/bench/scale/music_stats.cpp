@@ -59,6 +59,7 @@ void write_stats(const std::filesystem::path& file, const std::vector<MusicTrack
 
 std::vector<MusicTrack> read_stats(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
+  if (!in) throw std::runtime_error(file.string() + ": cannot be read");
   std::array<char, 8> magic{};
   if (!in.read(magic.data(), magic.size()) || magic != kMagic)
     throw std::runtime_error(file.string() + ": is no file of music statistics");

@@ -1,9 +1,6 @@
 // tests/bench/scale/scale_bench.cpp - big catalogues: how long they take to build, what they weigh,
 // and how many windows a second a device looks up in them. See README.md.
-#include <sys/resource.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -23,13 +20,18 @@
 #include "tests/bench/scale/catalogue.h"
 #include "tests/bench/scale/measure.h"
 #include "tests/bench/scale/results.h"
+#include "tests/bench/scale/usage.h"
 #include "tests/bench/scale/windows.h"
 
 namespace {
 
 namespace fp = spintag::fingerprint;
 namespace bench = spintag::bench;
-using Clock = std::chrono::steady_clock;
+using bench::Clock;
+using bench::processor_s;
+using bench::resident_peak_gib;
+using bench::say;
+using bench::since;
 
 constexpr const char* kUsage =
     "usage: spintag_scale_bench --stats FILE [--songs N] [--windows W] [--device cpu|cuda:0]\n"
@@ -102,33 +104,6 @@ Options parse(int argc, char** argv) {
   if (options.stats.empty() && options.compare[0].empty())
     throw std::invalid_argument("--stats is missing");
   return options;
-}
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double resident_peak_gib() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / (1 << 20);
-}
-
-/// Processor time of all threads: on a busy machine it says more than the clock.
-double processor_s() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-/// Prints, and shows at once: a run may be cut off.
-template <class... Values>
-void say(const char* format, Values... values) {
-  std::printf(format, values...);
-  std::fflush(stdout);
 }
 
 std::shared_ptr<const fp::Index> build(const bench::Catalogue& catalogue, const Options& options) {

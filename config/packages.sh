@@ -19,7 +19,8 @@ packages_demo="icecast2 ffmpeg espeak-ng"
 # For the tests, on top of all of the above.
 packages_test="
   libgtest-dev libgmock-dev libbenchmark-dev
-  python3 python3-numpy python3-scipy sox curl openssl
+  python3 python3-numpy python3-scipy python3-soundfile python3-matplotlib
+  libchromaprint-tools sox curl openssl
 "
 
 # missing_packages PACKAGE... - those that are not installed.

@@ -115,9 +115,9 @@ TEST(Decoys, ClipsOfRealTracksAreStillNamedAndNoDecoyIs) {
       const auto peaks =
           fingerprint::peaks_of(fingerprint::excerpt(mixed.audio[i], at, kClipSeconds));
       const auto found = matcher.match(*mixed.index, peaks, 0, kClipSeconds);
-      ASSERT_EQ(found.size(), 1U);
-      EXPECT_EQ(found[0].track_id, mixed.ids[i]);
+      ASSERT_FALSE(found.empty());
       EXPECT_NEAR(found[0].track_start_s, at, 0.010);
+      for (const auto& match : found) EXPECT_EQ(match.track_id, mixed.ids[i]);
     }
   }
 }

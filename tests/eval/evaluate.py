@@ -16,6 +16,7 @@ import tools
 tools.demand(set())  # the modules, before they are imported
 
 import clips as clip_plans  # noqa: E402
+import coherence  # noqa: E402
 import music  # noqa: E402
 import plots  # noqa: E402
 import programme  # noqa: E402
@@ -82,7 +83,9 @@ def ask(spintag, clips, out):
         writer = csv.DictWriter(file, run.FIELDS, lineterminator="\n")
         writer.writeheader()
         for clip in clips:
-            writer.writerow(run.row_of(clip, answers[clip.file], low_answers[clip.file]))
+            answer, low_answer = answers[clip.file], low_answers[clip.file]
+            others = coherence.measure(clip, run.not_the_truth(clip, answer, low_answer), os.path.join(out, "wav"))
+            writer.writerow(run.row_of(clip, answer, low_answer, others))
     return {"identify": cost, "identify_low": low_cost}
 
 

@@ -19,6 +19,7 @@ import numpy as np  # noqa: E402
 import soundfile  # noqa: E402
 
 import clips  # noqa: E402
+import coherence  # noqa: E402
 import degradations  # noqa: E402
 import music  # noqa: E402
 import plots  # noqa: E402
@@ -158,6 +159,33 @@ class SharedAudio(unittest.TestCase):
 
     def test_who_shares_with_a_sharer_counts_once_too(self):
         self.assertEqual(shared_audio.representatives(5, [(0, 2), (2, 3)]), [0, 1, 0, 0, 4])
+
+
+class Coherence(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.one, cls.two = (degradations.played_at(song, rate_hz / RATE_HZ)
+                            for song, rate_hz in (made_song(number, 12) for number in (0, 1)))
+
+    def test_a_loop_under_another_tune_is_heard_and_the_tune_alone_is_not(self):
+        loop, tune = self.one[3 * RATE_HZ:8 * RATE_HZ], self.two[5 * RATE_HZ:10 * RATE_HZ]
+        there = self.one[2 * RATE_HZ:9 * RATE_HZ]
+        self.assertGreater(coherence.coherence(loop, there), score.LEAST_COHERENCE)
+        self.assertGreater(coherence.coherence(0.5 * loop + tune, there), score.LEAST_COHERENCE)
+        self.assertLess(coherence.coherence(tune, there), score.LEAST_COHERENCE)
+
+    def test_it_survives_a_codec_and_the_speed_of_the_condition(self):
+        with tempfile.TemporaryDirectory() as folder:
+            wav, file = os.path.join(folder, "one.wav"), os.path.join(folder, "clip.wav")
+            write_clip(wav, self.one)
+            fast = degradations.mp3(degradations.played_at(self.one[3 * RATE_HZ:9 * RATE_HZ], 1.02), 48, 32000)
+            write_clip(file, fast[:5 * RATE_HZ])
+            self.assertGreater(coherence.coherence_at(file, 1.02, wav, 3.2), score.LEAST_COHERENCE)
+            self.assertLess(coherence.coherence_at(file, 1.00, wav, 3.2), score.LEAST_COHERENCE)
+            self.assertLess(coherence.coherence_at(file, 1.02, wav, 6.0), score.LEAST_COHERENCE)
+
+    def test_silence_has_none(self):
+        self.assertEqual(coherence.coherence(np.zeros(1000), np.zeros(3000)), 0)
 
 
 class Plots(unittest.TestCase):

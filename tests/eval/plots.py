@@ -102,7 +102,7 @@ def tradeoff_points(positives, negatives):
     hours = sum(o.length_s for o in negatives) / 3600
     thresholds = sorted({o.low_confidence for o in [*positives, *negatives] if o.low_answer}, reverse=True)
     right = np.sort([o.low_confidence for o in positives if o.low_right])
-    false = np.sort([o.low_confidence for o in negatives if o.low_answer])
+    false = np.sort([o.low_confidence for o in negatives if o.low_answer and not o.low_right])
     return [((len(false) - np.searchsorted(false, least)) / hours,
              (len(right) - np.searchsorted(right, least)) / len(positives), least) for least in thresholds]
 

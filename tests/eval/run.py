@@ -116,7 +116,7 @@ def best_match(answer):
 
 FIELDS = ("clip", "condition", "parts", "length_s", "number", "source", "truth", "truth_offset_s", "answer", "offset_s",
           "offset_error_s", "truth_speed", "speed", "speed_error", "truth_pitch", "pitch", "pitch_error", "confidence",
-          "others", "elapsed_s", "low_answer", "low_confidence", "error")
+          "others", "coherence", "elapsed_s", "low_answer", "low_confidence", "error")
 
 
 def offset_error(answer, offset_s, truth, truth_offset_s):
@@ -127,10 +127,27 @@ def offset_error(answer, offset_s, truth, truth_offset_s):
     return None
 
 
-def row_of(clip, answer, low_answer):
+def place_of(match):
+    """Where the clip's first sample is in the recording, seconds."""
+    return match["track_start_s"] - match["start_s"] * match["speed"]
+
+
+def not_the_truth(clip, answer, low_answer):
+    """{name: place_of} of everything that was named and is not the clip's recording; of what was named without a
+    threshold only what spintag half believes."""
+    matches = list(answer["matches"])
+    if (low := best_match(low_answer)) and low["confidence"] >= 0.1:
+        matches.append(low)
+    return {track_name(match["source"]): place_of(match) for match in reversed(matches)
+            if track_name(match["source"]) not in clip.truth.split("|")}
+
+
+def row_of(clip, answer, low_answer, coherence=None):
     """One row of results.csv. speed_error and pitch_error are relative to the truth; all errors are of right answers
-    only. `others` are further tracks that spintag named in the same clip."""
+    only. `others` are further tracks that spintag named in the same clip.
+    @param coherence  {name: coherence.py's figure} of names that are not the clip's recording"""
     row = dict.fromkeys(FIELDS, "")
+    row["coherence"] = "|".join(f"{name}={value:.1f}" for name, value in sorted((coherence or {}).items()))
     row.update(clip=os.path.basename(clip.file), condition=clip.condition, parts=clip.parts,
                length_s=f"{clip.length_s:g}", number=clip.number, source=clip.source, truth=clip.truth,
                truth_offset_s=clip.truth_offset_s, elapsed_s=f"{answer['elapsed_s']:.6f}",
@@ -139,7 +156,7 @@ def row_of(clip, answer, low_answer):
         row.update(truth_speed=f"{clip.truth_speed:.6f}", truth_pitch=f"{clip.truth_pitch:.6f}")
     match = best_match(answer)
     if match:
-        offset_s = match["track_start_s"] - match["start_s"] * match["speed"]
+        offset_s = place_of(match)
         name = track_name(match["source"])
         others = {track_name(other["source"]) for other in answer["matches"]} - {name}
         row.update(answer=name, offset_s=f"{offset_s:.3f}", speed=f"{match['speed']:.6f}",

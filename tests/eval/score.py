@@ -11,6 +11,7 @@ import statistics
 import sys
 
 Z95 = 1.959964  # standard normal, two-sided 95 %
+LEAST_COHERENCE = 20.0  # from here on a recording is in a clip beyond doubt; coherence.py says what is usual
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,12 +19,14 @@ class Outcome:
     """A row of results.csv, judged."""
 
     clip: str
+    source: str  # what it was cut from, in the catalogue or not
     condition: str
     parts: frozenset
     length_s: float
     truth: tuple  # tracks that are right; none for a clip of nothing known
     answer: str
     others: tuple
+    coherence: dict  # coherence.py's figure of tracks that were named and are not in `truth`
     confidence: float
     low_answer: str  # what was answered at a threshold of (nearly) nothing
     low_confidence: float
@@ -31,29 +34,44 @@ class Outcome:
     elapsed_s: float
     error: str
 
+    def is_heard(self, name):
+        """Is that recording in the clip? It is if the clip was cut from it, or if it agrees to the sample."""
+        return name in self.truth or self.coherence.get(name, 0) >= LEAST_COHERENCE
+
     @property
     def right(self):
-        return bool(self.answer) and self.answer in self.truth
+        return bool(self.truth and self.answer) and self.is_heard(self.answer)
 
     @property
     def low_right(self):
-        return bool(self.low_answer) and self.low_answer in self.truth
+        return bool(self.low_answer) and self.is_heard(self.low_answer)
 
     @property
     def false_tags(self):
         """Tracks that were named and are not there. A clip may have more than one, and a right answer beside."""
-        return [name for name in (self.answer, *self.others) if name and name not in self.truth]
+        return [name for name in (self.answer, *self.others) if name and not self.is_heard(name)]
+
+    @property
+    def shared_tags(self):
+        """Tracks that were named, are not what the clip was cut from, and are in it all the same."""
+        return [name for name in (self.answer, *self.others) if name not in self.truth and name and self.is_heard(name)]
 
 
 def outcome(row):
     def split(text):
         return tuple(name for name in text.split("|") if name)
 
-    errors = {name: float(row[name]) for name in ("offset_error_s", "speed_error", "pitch_error") if row.get(name)}
-    return Outcome(row["clip"], row["condition"], frozenset(row["parts"].split("+")), float(row["length_s"]),
-                   split(row["truth"]), row["answer"], split(row.get("others", "")), float(row["confidence"] or 0),
-                   row.get("low_answer", ""), float(row.get("low_confidence") or 0), errors,
-                   float(row.get("elapsed_s") or 0), row.get("error", ""))
+    def number(name):
+        return float(row.get(name) or 0)
+
+    figures = (pair.rsplit("=", 1) for pair in split(row.get("coherence", "")))
+    return Outcome(
+        clip=row["clip"], source=row["source"], condition=row["condition"], parts=frozenset(row["parts"].split("+")),
+        length_s=number("length_s"), truth=split(row["truth"]), answer=row["answer"], others=split(row["others"]),
+        coherence={name: float(value) for name, value in figures}, confidence=number("confidence"),
+        low_answer=row["low_answer"], low_confidence=number("low_confidence"), elapsed_s=number("elapsed_s"),
+        errors={name: float(row[name]) for name in ("offset_error_s", "speed_error", "pitch_error") if row[name]},
+        error=row["error"])
 
 
 def load(path):
@@ -131,20 +149,37 @@ def recall_table(outcomes, parts, groups=()):
 
 
 def negatives_table(outcomes):
-    rows = []
     nothing = [o for o in outcomes if not o.truth]
-    for condition, length_s in in_order((o.condition, o.length_s) for o in nothing):
-        some = [o for o in nothing if (o.condition, o.length_s) == (condition, length_s)]
-        false, hours = sum(bool(o.false_tags) for o in some), len(some) * length_s / 3600
-        rows.append([condition, length_text(length_s), len(some), f"{hours:.3f}", false, f"{false / hours:.2f}",
-                     f"{most_expected(false) / hours:.2f}"])
-    return markdown(["nothing known", "length", "clips", "hours", "false tags", "an hour", "at most (95 %)"], rows)
+
+    def line(name, length, some):
+        hours = sum(o.length_s for o in some) / 3600
+        false, shared = (sum(bool(tags) for tags in kind) for kind in
+                         ([o.false_tags for o in some], [o.shared_tags for o in some]))
+        return [name, length, len(some), f"{hours:.3f}", false, f"{false / hours:.2f}",
+                f"{most_expected(false) / hours:.2f}", shared or ""]
+
+    rows = [line(condition, length_text(length_s), [o for o in nothing if (o.condition, o.length_s) ==
+                                                   (condition, length_s)])
+            for condition, length_s in in_order((o.condition, o.length_s) for o in nothing)]
+    if nothing:
+        rows.append(line("**all of it**", "", nothing))
+    return markdown(["nothing known", "length", "clips", "hours", "false tags", "an hour", "at most (95 %)",
+                     "heard all the same"], rows)
 
 
 def false_tags_list(outcomes):
-    rows = [[o.clip, "/".join(o.truth) or "nothing", name, f"{o.confidence:.6f}" if name == o.answer else ""]
-            for o in outcomes for name in o.false_tags]
-    return markdown(["clip", "is", "named", "confidence"], rows) if rows else "None.\n"
+    rows = [[o.clip, "/".join(o.truth) or "nothing", name, f"{o.confidence:.6f}" if name == o.answer else "",
+             o.coherence.get(name, "")] for o in outcomes for name in o.false_tags]
+    return markdown(["clip", "is", "named", "confidence", "coherence"], rows) if rows else "None.\n"
+
+
+def shared_tags_list(outcomes):
+    rows = []
+    tags = [(o.source, name, o) for o in outcomes for name in o.shared_tags]
+    for source, name in in_order((source, name) for source, name, _ in tags):
+        some = [o for other_source, other, o in tags if (other_source, other) == (source, name)]
+        rows.append([source, name, len(some), f"{min(o.coherence[name] for o in some):.1f}", some[0].clip])
+    return markdown(["cut from", "heard, and named", "clips", "least coherence", "first clip"], rows) if rows else ""
 
 
 def errors_table(outcomes, family_of):
@@ -200,7 +235,10 @@ def table(outcomes, info=None, family_of=lambda condition: condition):
         if text := recall_table(outcomes, {part}):
             sections += [f"## {title}\n", text]
     sections += ["## False tags on what is not in the catalogue\n", negatives_table(outcomes),
-                 "## Every false tag\n", false_tags_list(outcomes),
+                 "## Every false tag\n", false_tags_list(outcomes)]
+    if shared := shared_tags_list(outcomes):
+        sections += ["## Recordings that were named because they are heard in others\n", shared]
+    sections += [
                  "## Errors of right answers: median / 95 %\n", errors_table(outcomes, family_of)]
     if failed := [o for o in outcomes if o.error]:
         sections += ["## Clips that could not be heard\n",

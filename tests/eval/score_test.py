@@ -55,7 +55,7 @@ class Recall(unittest.TestCase):
         self.assertIn("None.", score.table(outcomes(*right)))
         planted = score.table(outcomes(right[0], row("b", "c", confidence=0.99912)))
         self.assertEqual(line_of(planted, "clean"), ["clean", "2", "50 % [9..91]", "1"])
-        self.assertEqual(line_of(planted, "clean-b.wav"), ["clean-b.wav", "b", "c", "0.999120"])
+        self.assertEqual(line_of(planted, "clean-b.wav"), ["clean-b.wav", "b", "c", "0.999120", ""])
 
     def test_no_answer_is_a_miss_and_no_false_tag(self):
         text = score.table(outcomes(row("a", ""), row("b", "b")))
@@ -100,12 +100,31 @@ class Negatives(unittest.TestCase):
     def test_false_tags_are_counted_in_an_hour(self):
         silent = [row("", "", condition="unknown", parts="negative") for _ in range(359)]
         text = score.table(outcomes(row("", "a", condition="unknown", parts="negative"), *silent))
-        self.assertEqual(line_of(text, "unknown"), ["unknown", "10 s", "360", "1.000", "1", "1.00", "4.74"])
+        self.assertEqual(line_of(text, "unknown"), ["unknown", "10 s", "360", "1.000", "1", "1.00", "4.74", ""])
         self.assertIn("| nothing | a |", text)
 
     def test_an_hour_without_any_still_has_an_upper_limit(self):
         rows = outcomes(*[row("", "", condition="neg-noise", parts="negative", length_s=5) for _ in range(720)])
-        self.assertEqual(line_of(score.table(rows), "neg-noise")[4:], ["0", "0.00", "3.00"])
+        self.assertEqual(line_of(score.table(rows), "neg-noise")[4:], ["0", "0.00", "3.00", ""])
+        rows += outcomes(*[row("", "a", condition="neg-speech", parts="negative") for _ in range(360)])
+        self.assertEqual(line_of(score.table(rows), "**all of it**")[2:6], ["1080", "2.000", "360", "180.00"])
+
+
+class Shared(unittest.TestCase):
+    def test_a_recording_that_is_in_the_clip_to_the_sample_is_no_false_tag(self):
+        heard = row("", "b", condition="unknown", parts="negative", source="u", coherence="b=41.5")
+        text = score.table(outcomes(heard, row("", "c", condition="unknown", parts="negative", coherence="c=19.9")))
+        self.assertEqual(line_of(text, "unknown")[2:5] + line_of(text, "unknown")[7:], ["2", "0.006", "1", "1"])
+        self.assertEqual(line_of(text, "unknown-.wav"), ["unknown-.wav", "nothing", "c", "0.999900", "19.9"])
+        self.assertEqual(line_of(text, "u"), ["u", "b", "1", "41.5", "unknown-.wav"])
+
+    def test_naming_it_is_right_for_a_clip_of_the_catalogue(self):
+        one, two = outcomes(row("a", "b", coherence="b=41.5"), row("a", "b", coherence="c=41.5"))
+        self.assertEqual((one.right, one.false_tags, one.shared_tags), (True, [], ["b"]))
+        self.assertEqual((two.right, two.false_tags, two.shared_tags), (False, ["b"], []))
+
+    def test_nothing_known_is_never_right(self):
+        self.assertFalse(outcomes(row("", "b", coherence="b=41.5"))[0].right)
 
 
 class Errors(unittest.TestCase):
@@ -141,6 +160,15 @@ class Rows(unittest.TestCase):
         made = run.row_of(self.clip, self.answered(self.match, other), self.answered(self.match))
         self.assertEqual((made["answer"], made["others"], made["low_answer"]), ("b", "a", "a"))
         self.assertEqual((made["offset_error_s"], made["speed_error"]), ("", ""))  # of a wrong answer there is none
+
+    def test_what_is_not_the_truth_is_told_with_its_place(self):
+        other, low = {**self.match, "source": "b.flac", "track_start_s": 9.1}, {**self.match, "source": "c.ogg"}
+        told = run.not_the_truth(self.clip, self.answered(self.match, other), self.answered(low))
+        self.assertEqual({name: round(at_s, 6) for name, at_s in told.items()}, {"b": 7.0, "c": 47.9})
+        unsure = self.answered({**low, "confidence": 0.09})
+        self.assertEqual(run.not_the_truth(self.clip, self.answered(self.match), unsure), {})
+        made = run.row_of(self.clip, self.answered(), unsure, {"b": 7.77, "a": 30})
+        self.assertEqual(made["coherence"], "a=30.0|b=7.8")
 
     def test_no_match_leaves_the_answer_empty(self):
         made = run.row_of(self.clip, self.answered(), self.answered())

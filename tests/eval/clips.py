@@ -43,7 +43,8 @@ class Clip:
 
 
 def cells(lengths_s, hard, sweeps, only):
-    """{(condition, length): parts} of what is to be made; `only` empty = everything."""
+    """{(condition, length): parts} of what is to be made. `only`: these conditions, hard ones and those of the sweeps
+    too; empty = everything, hard ones if `hard`."""
     wanted = {}
 
     def add(condition, length_s, part):
@@ -52,8 +53,8 @@ def cells(lengths_s, hard, sweeps, only):
 
     for length_s in lengths_s:
         for condition in CONDITIONS.values():
-            if condition.part == "usual" or (hard and condition.part == "hard"):
-                add(condition.name, length_s, condition.part)
+            if condition.part == "usual" or (hard and condition.part == "hard") or condition.name in only:
+                add(condition.name, length_s, "hard" if condition.part == "hard" else "usual")
         add(CROSSFADE, length_s, "usual")
         for name in SNR_SWEEP if sweeps else ():
             add(name, length_s, "snr")

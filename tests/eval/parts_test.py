@@ -103,6 +103,15 @@ class Plans(unittest.TestCase):
         self.assertNotEqual(few, self.plan({("clean", 5.0): "usual"}, 2, SEED + 1))
         self.assertEqual(len({clip.places_s for clip in many}), 8)  # no two conditions draw alike
 
+    def test_a_condition_that_is_named_is_made_whatever_it_is_for(self):
+        named = clips.cells([5, 10], False, False, ["clean", "opus-8k", "speed+3%"])
+        self.assertEqual(named, {("clean", 5): "usual", ("speed+3%", 5): "usual", ("opus-8k", 5): "hard",
+                                 ("clean", 10): "usual", ("speed+3%", 10): "usual", ("opus-8k", 10): "hard"})
+        unnamed = clips.cells([5], False, True, [])
+        self.assertNotIn(("opus-8k", 5), unnamed)
+        self.assertEqual((unnamed["clean", 5], unnamed["clean", 1], unnamed["noise+5dB", 5]),
+                         ("usual+length", "length", "usual+snr+length"))
+
     def test_each_recording_comes_up_before_one_comes_up_twice(self):
         self.assertEqual({clip.truth for clip in self.plan({("clean", 5.0): "usual"}, 4)}, set("0123"))
 

@@ -161,8 +161,9 @@ def negatives_table(outcomes):
     rows = [line(condition, length_text(length_s), [o for o in nothing if (o.condition, o.length_s) ==
                                                    (condition, length_s)])
             for condition, length_s in in_order((o.condition, o.length_s) for o in nothing)]
-    if nothing:
-        rows.append(line("**all of it**", "", nothing))
+    if not nothing:
+        return "Nothing was asked.\n"
+    rows.append(line("**all of it**", "", nothing))
     return markdown(["nothing known", "length", "clips", "hours", "false tags", "an hour", "at most (95 %)",
                      "heard all the same"], rows)
 

@@ -19,7 +19,7 @@ std::string decoy_metadata(std::size_t number);
 fingerprint::TrackId first_decoy_id(const fingerprint::Index& real);
 
 /// Every track of `real` as it is, and songs 0 to count - 1 of the catalogue. At the peak a song
-/// takes about 45 KB, an index of it 31 KB; shards are built one after the other.
+/// takes about 55 KB, then 31 KB; shards are built one after the other.
 /// @param threads  0 = one for each core; the index is the same
 /// @throws fingerprint::IndexError if `real` leaves no room for the ids
 std::shared_ptr<const fingerprint::Index> with_decoys(const fingerprint::Index& real,

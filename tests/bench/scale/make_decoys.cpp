@@ -127,7 +127,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "spintag_scale_decoys: %s\n%s", error.what(), kUsage);
     return 2;
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "spintag_scale_decoys: out of memory; 100,000 songs take 5 GB\n");
+    std::fprintf(stderr, "spintag_scale_decoys: out of memory; 100,000 songs take 5.5 GB\n");
     return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "spintag_scale_decoys: %s\n", error.what());

@@ -22,13 +22,13 @@ void check(std::span<const VerifyWindow> windows, std::span<const VerifyRequest>
 
 /// Calls on_request(view of its window, reference points, request) for each.
 template <class OnRequest>
-void for_each_request(std::span<const VerifyWindow> windows, double pitch,
+void for_each_request(std::span<const VerifyWindow> windows,
                       std::span<const VerifyRequest> requests, OnRequest&& on_request) {
   QueryView view;
   const VerifyWindow* viewed = nullptr;
   for (const VerifyRequest& request : requests) {
     const VerifyWindow& window = windows[request.window];
-    if (viewed != &window) view.assign(window.peaks, window.start_s, window.end_s, pitch);
+    if (viewed != &window) view.assign(window.peaks, window.start_s, window.end_s);
     viewed = &window;
     on_request(view, reference_points(request.packed, request.fit, view.length_s()), request);
   }
@@ -37,11 +37,11 @@ void for_each_request(std::span<const VerifyWindow> windows, double pitch,
 }  // namespace
 
 std::vector<Settled> settle_offsets(kernels::Device& device, std::span<const VerifyWindow> windows,
-                                    double pitch, std::span<const VerifyRequest> requests) {
+                                    std::span<const VerifyRequest> requests) {
   check(windows, requests);
-  if (device.is_cuda()) return cuda::settle_offsets(device, windows, pitch, requests);
+  if (device.is_cuda()) return cuda::settle_offsets(device, windows, requests);
   std::vector<Settled> settled;
-  for_each_request(windows, pitch, requests,
+  for_each_request(windows, requests,
                    [&](const QueryView& view, const auto& reference, const VerifyRequest& request) {
                      Settled result{.fit = request.fit};
                      result.coincidences = settle_offset(view, reference, result.fit);
@@ -51,11 +51,11 @@ std::vector<Settled> settle_offsets(kernels::Device& device, std::span<const Ver
 }
 
 std::vector<Verdict> verify(kernels::Device& device, std::span<const VerifyWindow> windows,
-                            double pitch, std::span<const VerifyRequest> requests, bool refine) {
+                            std::span<const VerifyRequest> requests, bool refine) {
   check(windows, requests);
-  if (device.is_cuda()) return cuda::verify(device, windows, pitch, requests, refine);
+  if (device.is_cuda()) return cuda::verify(device, windows, requests, refine);
   std::vector<Verdict> verdicts;
-  for_each_request(windows, pitch, requests,
+  for_each_request(windows, requests,
                    [&](const QueryView& view, const auto& reference, const VerifyRequest& request) {
                      verdicts.push_back(verify(view, reference, request.fit, refine));
                    });

@@ -33,24 +33,23 @@ struct Settled {
   int coincidences = 0;
 };
 
-/// settle_offset() of every request, for windows viewed at `pitch`.
+/// settle_offset() of every request, on its window.
 /// @throws std::invalid_argument if a request names no window or its packed peaks are not whole
 /// @throws kernels::DeviceError if the device fails, or a window or the reference it meets is far
 /// larger than audio gives; Device::cpu() takes those too. One caller per Device at a time.
 std::vector<Settled> settle_offsets(kernels::Device& device, std::span<const VerifyWindow> windows,
-                                    double pitch, std::span<const VerifyRequest> requests);
+                                    std::span<const VerifyRequest> requests);
 
-/// verify() of every request, for windows viewed at `pitch`; throws like settle_offsets().
+/// verify() of every request, on its window; throws like settle_offsets().
 std::vector<Verdict> verify(kernels::Device& device, std::span<const VerifyWindow> windows,
-                            double pitch, std::span<const VerifyRequest> requests,
-                            bool refine = true);
+                            std::span<const VerifyRequest> requests, bool refine = true);
 
 namespace cuda {
 
 std::vector<Settled> settle_offsets(kernels::Device& device, std::span<const VerifyWindow> windows,
-                                    double pitch, std::span<const VerifyRequest> requests);
+                                    std::span<const VerifyRequest> requests);
 std::vector<Verdict> verify(kernels::Device& device, std::span<const VerifyWindow> windows,
-                            double pitch, std::span<const VerifyRequest> requests, bool refine);
+                            std::span<const VerifyRequest> requests, bool refine);
 
 }  // namespace cuda
 }  // namespace spintag::fingerprint

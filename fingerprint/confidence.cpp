@@ -1,12 +1,9 @@
-// fingerprint/confidence.cpp - the fit of the false rate against score, share of peaks found and
-// masking.
+// fingerprint/confidence.cpp - a logistic fit of right against wrong.
 //
-// Two things call unknown music by a wrong name. Chance does it rarely: windows of 5 s reach 15 to
-// 20 points, windows of 10 s 17 to 35, and hardly ever find more than a third of a reference's
-// peaks. Music that was made from the same samples does it often, with high scores, but a good part
-// of the reference is missing where nothing hides it. A noisy or talked-over copy misses as much,
-// only there the peaks that are found have lost salience: noise has raised the floor around them.
-// So the share that must be found falls with the loss.
+// Two things call unknown music by a wrong name. Chance does it rarely, and the score alone tells
+// it: windows of 5 s reach 15 to 20 points, windows of 10 s 17 to 35. Music that was made from the
+// same samples does it often, with high scores; but it lacks peaks of the track that nothing hides,
+// and adds strong ones of its own.
 #include "fingerprint/confidence.h"
 
 #include <algorithm>
@@ -16,39 +13,48 @@
 namespace spintag::fingerprint {
 namespace {
 
-/// The bar grows with the window, because shared samples agree longer the longer one listens.
-constexpr double kPointsPerSecond = 3.6;
-constexpr double kShortest = 5.0;  ///< seconds; shorter windows keep the bar of this one
-constexpr double kLongest =
-    10.0;  ///< and longer ones of that one: it must not outgrow what noisy songs can reach
-constexpr double kNinesAtBar = 3.0;
+constexpr double kShortest = 2;  ///< seconds; what the fit has seen
+constexpr double kLongest = 15;
+constexpr double kFaintest = 8;  ///< dB of foreign peaks; what the fit has seen
+constexpr double kLoudest = 30;
+/// Points that the best of ten times more wrong tracks gains.
+constexpr double kPointsPerDecade = 4;
+constexpr double kFittedTracks = 100;
 
-constexpr double kShareUnmasked =
-    0.40;                              ///< of the reference's peaks, when the floor is where it was
-constexpr double kShareMasked = 0.30;  ///< however high the floor has risen
-constexpr double kFreeLossDb = 3.0;    ///< processing alone costs this much
-constexpr double kSharePerDb = 0.04;
-constexpr double kShareRamp =
-    0.05;  ///< below the share that is asked, confidence falls to nothing within this
+// Of the fit, for ln(score), ln(window) and the members of Account.
+constexpr double kScore = 5.41;
+constexpr double kWindow = -3.81;
+constexpr double kMasking = 2.468;
+constexpr double kExplained = 2.922;
+constexpr double kForeign = -0.838;
+constexpr double kForeignDb = 0.531;
+constexpr double kFound = -7.522;
+constexpr double kNone = -12.741;
 
-double bar(double window_s) { return kPointsPerSecond * std::clamp(window_s, kShortest, kLongest); }
-
-double share_asked(double masking_db) {
-  return std::clamp(kShareUnmasked - kSharePerDb * (masking_db - kFreeLossDb), kShareMasked,
-                    kShareUnmasked);
-}
+/// Log-odds for one of the fit: beyond the last wrong tag that was seen they are steeper than a fit
+/// over all of them, which is what makes a threshold worth its name.
+constexpr double kSteepness = 5.76;
+constexpr double kEven = 0.32;
 
 }  // namespace
 
-double confidence_of(const Verdict& verdict, double window_s) noexcept {
-  const double lacking = share_asked(verdict.masking_db) - verdict.found_share;
-  const double score =
-      std::max(0.0, verdict.score) * std::clamp(1.0 - lacking / kShareRamp, 0.0, 1.0);
+double confidence_of(double score, const Account& account, double window_s,
+                     std::size_t tracks) noexcept {
+  if (score < kWorthJudging) return 0;
+  const double more = std::log10(std::max(1.0, static_cast<double>(tracks) / kFittedTracks));
+  const double points = std::max(1.0, score - kPointsPerDecade * more);
+  const double fit = kNone + kScore * std::log(points) +
+                     kWindow * std::log(std::clamp(window_s, kShortest, kLongest)) +
+                     kMasking * account.masking + kExplained * account.explained_share +
+                     kForeign * account.foreign_per_s +
+                     kForeignDb * std::clamp(account.foreign_db, kFaintest, kLoudest) +
+                     kFound * account.found_share;
   constexpr double kLargest = 1 - std::numeric_limits<double>::epsilon() / 2;  // nothing is certain
-  return std::min(-std::expm1(-std::log(10.0) * kNinesAtBar * score / bar(window_s)), kLargest);
+  return std::min(1 / (1 + std::exp(-kSteepness * (fit - kEven))), kLargest);
 }
 
-Alignment to_alignment(TrackId track_id, const Verdict& verdict, double start_s, double end_s) {
+Alignment to_alignment(TrackId track_id, const Verdict& verdict, const Account& account,
+                       double start_s, double end_s, std::size_t tracks) {
   return {.track_id = track_id,
           .start_s = start_s,
           .end_s = end_s,
@@ -56,7 +62,7 @@ Alignment to_alignment(TrackId track_id, const Verdict& verdict, double start_s,
           .tempo = verdict.fit.tempo,
           .pitch = verdict.fit.pitch,
           .score = verdict.score,
-          .confidence = confidence_of(verdict, end_s - start_s),
+          .confidence = confidence_of(verdict.score, account, end_s - start_s, tracks),
           .found_share = verdict.found_share};
 }
 

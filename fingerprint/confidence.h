@@ -1,17 +1,26 @@
 // fingerprint/confidence.h - from what verification found to the probability that the tag is right.
 #pragma once
 
+#include <cstddef>
+
+#include "fingerprint/account.h"
 #include "fingerprint/matcher.h"
 #include "fingerprint/verification.h"
 
 namespace spintag::fingerprint {
 
-/// @param window_s  length of query that the verdict was gathered over, seconds
-/// @return in [0, 1): monotone in score and in found share; confidence.cpp says what it was fitted
-/// on
-double confidence_of(const Verdict& verdict, double window_s) noexcept;
+/// @param score     of the verdict, decades
+/// @param window_s  length of query that it was gathered over, seconds
+/// @param tracks    in the catalogue: the more there are, the better the best wrong one is
+/// @return in [0, 1); confidence.cpp says what it was fitted on
+double confidence_of(double score, const Account& account, double window_s,
+                     std::size_t tracks) noexcept;
 
-/// A verdict on the window [start_s, end_s) as callers of the matcher see it, with its confidence.
-Alignment to_alignment(TrackId track_id, const Verdict& verdict, double start_s, double end_s);
+/// Below this score an alignment is chance, whatever else it accounts for.
+inline constexpr double kWorthJudging = 10;
+
+/// A verdict on the window [start_s, end_s) as callers of the matcher see it.
+Alignment to_alignment(TrackId track_id, const Verdict& verdict, const Account& account,
+                       double start_s, double end_s, std::size_t tracks);
 
 }  // namespace spintag::fingerprint

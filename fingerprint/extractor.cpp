@@ -54,6 +54,13 @@ void PeakExtractor::push(std::span<const float> samples, std::vector<Peak>& peak
   }
 }
 
+void PeakExtractor::preview(std::vector<Peak>& peaks) const {
+  PeakFinder finder = state_->finder;
+  DensityLimit limit = state_->limit;
+  finder.finish(limit.waiting());
+  limit.finish(finder.final_frames(), peaks);
+}
+
 void PeakExtractor::finish(std::vector<Peak>& peaks) {
   State& state = *state_;
   state.finder.finish(state.limit.waiting());

@@ -31,11 +31,10 @@ std::span<const std::byte> packed_of(const Index& index, TrackId track_id) {
 }
 
 /// Peaks of one stretch, ready to be met by a reference.
-void view_stretch(std::span<const Peak> peaks, double start_s, double end_s, double pitch,
-                  QueryView& view) {
+void view_stretch(std::span<const Peak> peaks, double start_s, double end_s, QueryView& view) {
   std::vector<Peak> strongest;
   select_strongest(peaks, start_s, end_s, BroadcastProfile::verify_peaks_per_s, strongest);
-  view.assign(strongest, start_s, end_s, pitch);
+  view.assign(strongest, start_s, end_s);
 }
 
 /// Walks block by block away from what is known, so that a clock that drifts is not lost.
@@ -47,7 +46,7 @@ class Walk {
 
   /// Fills the evidence of [from_s, to_s) and returns how far the clock moved there.
   double look_at(double from_s, double to_s, double drift_s) {
-    view_stretch(peaks_, from_s, to_s, known_.pitch, view_);
+    view_stretch(peaks_, from_s, to_s, view_);
     Fit fit{known_.track_time(from_s) + drift_s, known_.tempo, known_.pitch};
     const auto reference = reference_points(packed_, fit, to_s - from_s);
     const Verdict refined = verify(view_, reference, fit);
@@ -59,7 +58,7 @@ class Walk {
       drift_s += allowed;
       fit.offset_s += allowed;
     }
-    find_coincidences(view_, reference, fit, coincidences_);
+    find_coincidences(view_, reference, fit.pitch, fit, coincidences_);
     for (const Coincidence& c : coincidences_) add(from_s + c.query_time_s, c);
     return drift_s;
   }
@@ -131,12 +130,13 @@ std::optional<Alignment> Matcher::follow(const Index& index, std::span<const Pea
   const auto packed = packed_of(index, known.track_id);
   if (packed.empty()) return std::nullopt;
   QueryView view;
-  view_stretch(peaks, start_s, end_s, known.pitch, view);
+  view_stretch(peaks, start_s, end_s, view);
   const Fit expected{known.track_time(start_s), known.tempo, known.pitch};
   const auto reference = reference_points(packed, expected, end_s - start_s);
   const Verdict verdict = verify(view, reference, expected);
   if (verdict.expected == 0) return std::nullopt;
-  return to_alignment(known.track_id, verdict, start_s, end_s);
+  const Account account = account_for(view, reference, expected.pitch, verdict.fit);
+  return to_alignment(known.track_id, verdict, account, start_s, end_s, index.track_count());
 }
 
 std::vector<Evidence> Matcher::trace(const Index& index, std::span<const Peak> peaks,

@@ -109,6 +109,7 @@ class IndexShard : public std::enable_shared_from_this<IndexShard> {
   /// Frequencies are mixed, so that the buckets fill evenly; the time difference stays lowest, so
   /// that neighbours share one.
   SPINTAG_HOST_DEVICE static std::uint32_t key_of(std::uint32_t hash);
+  std::uint32_t keys_per_bucket() const { return keys_per_bucket_; }
   static std::uint32_t keys_per_bucket(std::uint32_t units);       ///< D of a time line
   static std::size_t bucket_count(std::uint32_t keys_per_bucket);  ///< that all keys take
 

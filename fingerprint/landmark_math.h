@@ -28,14 +28,15 @@ SPINTAG_HOST_DEVICE inline bool fits(int u1, int du, int dt) {
          dt <= kMaxDt;
 }
 
-/// A value's own bin and, when the value lies near a boundary, the neighbour beyond it.
+/// A value's own bin and, when the value lies within `soft` bins of a boundary, the neighbour
+/// beyond it.
 struct SoftBin {
   SoftBin() = default;
-  SPINTAG_HOST_DEVICE explicit SoftBin(double value) {
+  SPINTAG_HOST_DEVICE SoftBin(double value, double soft) {
     const int bin = static_cast<int>(value);
     const double place = value - bin;
-    first = bin - (place < Profile::soft_bin ? 1 : 0);
-    last = bin + (place > 1.0 - Profile::soft_bin ? 1 : 0);
+    first = bin - (place < soft ? 1 : 0);
+    last = bin + (place > 1.0 - soft ? 1 : 0);
   }
   SPINTAG_HOST_DEVICE int count() const { return last - first + 1; }
   int first;
@@ -50,9 +51,9 @@ struct ProbePeak {
 };
 
 SPINTAG_HOST_DEVICE inline ProbePeak warp(const Peak& peak, double origin_s,
-                                          const Hypothesis& hypothesis) {
+                                          const Hypothesis& hypothesis, double soft_u) {
   const double u = frequency_to_u(peak.freq_hz / hypothesis.pitch);
-  return {(peak.time_s - origin_s) * hypothesis.tempo, u, SoftBin(u)};
+  return {(peak.time_s - origin_s) * hypothesis.tempo, u, SoftBin(u, soft_u)};
 }
 
 SPINTAG_HOST_DEVICE inline std::uint16_t anchor_step(double time_s) {
@@ -61,7 +62,8 @@ SPINTAG_HOST_DEVICE inline std::uint16_t anchor_step(double time_s) {
 
 /// Whether a target so far from its anchor lies in the zone; `dt` at most max_dt_s.
 SPINTAG_HOST_DEVICE inline bool in_zone(double dt, double anchor_u, double target_u) {
-  return !(dt < Profile::min_dt_s || std::abs(target_u - anchor_u) > Profile::max_du);
+  const double du = std::abs(target_u - anchor_u);
+  return dt >= Profile::min_dt_s && du >= Profile::min_du && du <= Profile::max_du;
 }
 
 // A soft bin reaches one bin beyond its value's. In the zone du and dt therefore always fit the
@@ -80,8 +82,8 @@ SPINTAG_HOST_DEVICE inline SoftBin fitting(SoftBin bins) {
 
 /// The bins of a time difference as a Probe asks for them.
 struct ProbeTime {
-  SPINTAG_HOST_DEVICE explicit ProbeTime(double dt) {
-    const SoftBin bins(dt / Profile::dt_unit_s);
+  SPINTAG_HOST_DEVICE ProbeTime(double dt, double soft) {
+    const SoftBin bins(dt / Profile::dt_unit_s, soft);
     first = bins.first;
     count = static_cast<std::uint16_t>(bins.count());
   }

@@ -29,10 +29,10 @@ void make_reference_landmarks(std::span<const Peak> peaks, std::vector<Landmark>
 }
 
 void make_query_probes(std::span<const Peak> peaks, double origin_s, const Hypothesis& hypothesis,
-                       std::vector<Probe>& out) {
+                       const Softness& soft, std::vector<Probe>& out) {
   std::vector<ProbePeak> warped;
   warped.reserve(peaks.size());
-  for (const Peak& peak : peaks) warped.push_back(warp(peak, origin_s, hypothesis));
+  for (const Peak& peak : peaks) warped.push_back(warp(peak, origin_s, hypothesis, soft.u));
   for (std::size_t i = 0; i < warped.size(); ++i) {
     const ProbePeak& anchor = warped[i];
     const SoftBin bins = fitting(anchor.bins);
@@ -41,7 +41,7 @@ void make_query_probes(std::span<const Peak> peaks, double origin_s, const Hypot
       const double dt = warped[j].time_s - anchor.time_s;
       if (dt > Profile::max_dt_s) break;
       if (!in_zone(dt, anchor.u, warped[j].u)) continue;
-      const ProbeTime time(dt);
+      const ProbeTime time(dt, soft.dt);
       const SoftBin targets = warped[j].bins;
       for (int a = bins.first; a <= bins.last; ++a) {
         for (int b = targets.first; b <= targets.last; ++b) {
@@ -65,10 +65,11 @@ std::vector<std::vector<Landmark>> make_reference_landmarks(
 
 std::vector<std::vector<Probe>> make_query_probes(std::span<const std::span<const Peak>> lists,
                                                   std::span<const double> origins_s,
-                                                  const Hypothesis& hypothesis) {
+                                                  const Hypothesis& hypothesis,
+                                                  const Softness& soft) {
   std::vector<std::vector<Probe>> probes(lists.size());
   for (std::size_t i = 0; i < lists.size(); ++i)
-    fingerprint::make_query_probes(lists[i], origins_s[i], hypothesis, probes[i]);
+    fingerprint::make_query_probes(lists[i], origins_s[i], hypothesis, soft, probes[i]);
   return probes;
 }
 
@@ -84,9 +85,10 @@ std::vector<std::vector<Landmark>> make_reference_landmarks(
 std::vector<std::vector<Probe>> make_query_probes(kernels::Device& device,
                                                   std::span<const std::span<const Peak>> lists,
                                                   std::span<const double> origins_s,
-                                                  const Hypothesis& hypothesis) {
-  return device.is_cuda() ? cuda::make_query_probes(device, lists, origins_s, hypothesis)
-                          : cpu::make_query_probes(lists, origins_s, hypothesis);
+                                                  const Hypothesis& hypothesis,
+                                                  const Softness& soft) {
+  return device.is_cuda() ? cuda::make_query_probes(device, lists, origins_s, hypothesis, soft)
+                          : cpu::make_query_probes(lists, origins_s, hypothesis, soft);
 }
 
 }  // namespace spintag::fingerprint

@@ -43,12 +43,19 @@ struct Probe {
       0;  ///< reference time (tempo applied) from `origin_s`, in steps of 4 ms
 };
 
+/// How near to the boundary of its bin a value of a query must lie for the neighbour to be asked
+/// too, in bins; below 0.5.
+struct Softness {
+  double u = 0.3;
+  double dt = 0.3;
+};
+
 /// Every pair in the target zone, warped to the reference's tempo and pitch before it is hashed.
 /// @param peaks      query peaks in time order
 /// @param origin_s   query time that anchor times count from; peaks lie at most 262 s after it
 /// @param out        receives the probes, appended
 void make_query_probes(std::span<const Peak> peaks, double origin_s, const Hypothesis& hypothesis,
-                       std::vector<Probe>& out);
+                       const Softness& soft, std::vector<Probe>& out);
 
 /// make_reference_landmarks() of each list, the same from every device.
 /// @throws kernels::DeviceError if the device fails. One caller per Device at a time.
@@ -61,6 +68,7 @@ std::vector<std::vector<Landmark>> make_reference_landmarks(
 std::vector<std::vector<Probe>> make_query_probes(kernels::Device& device,
                                                   std::span<const std::span<const Peak>> lists,
                                                   std::span<const double> origins_s,
-                                                  const Hypothesis& hypothesis);
+                                                  const Hypothesis& hypothesis,
+                                                  const Softness& soft);
 
 }  // namespace spintag::fingerprint

@@ -1,26 +1,25 @@
-// fingerprint/matcher.cpp - nominate by votes, decide by verification; sparse probes first, dense
+// fingerprint/matcher.cpp - nominate by votes, decide by verification; cheap searches first, wide
 // ones only if they must.
 #include "fingerprint/matcher.h"
 
 #include "fingerprint/index_shard.h"
+#include "fingerprint/nomination_pool.h"
 #include "fingerprint/query_view.h"
+#include "fingerprint/search_plan.h"
+#include "fingerprint/sweep.h"
 #include "fingerprint/verification.h"
-#include "fingerprint/votes.h"
 #include "fingerprint/window_search.h"
 
 namespace spintag::fingerprint {
 
 struct Matcher::Scratch {
-  void nominate(const Index& index, std::span<const Peak> peaks, const Search& how,
-                const Hypothesis& hypothesis);
+  void search(const Index& index, std::span<const Peak> peaks, const Search& how);
   void settle_candidates();
   void verify_candidates();
 
-  std::vector<Peak> probe_peaks;
-  std::vector<Peak> view_peaks;
-  std::vector<Probe> probes;
-  VoteCounter votes;
-  QueryView view;
+  std::vector<Peak> selected;
+  Sweep sweep;
+  NominationPool pool;
   WindowSearch window;
   std::vector<ReferencePoint> reference;
 };
@@ -33,38 +32,31 @@ Matcher& Matcher::operator=(Matcher&&) noexcept = default;
 std::vector<Alignment> Matcher::match(const Index& index, std::span<const Peak> peaks,
                                       double start_s, double end_s, const MatchOptions& options) {
   Scratch& scratch = *scratch_;
-  scratch.window.reset(start_s, end_s);
-  select_strongest(peaks, start_s, end_s, BroadcastProfile::verify_peaks_per_s, scratch.view_peaks);
-  if (scratch.view_peaks.empty()) return {};
+  scratch.window.reset(index, peaks, start_s, end_s);
+  if (scratch.window.view().points().empty()) return {};
   for (const Search& how : searches_of(options)) {
-    const Hypothesis& hypothesis = options.hypotheses[how.hypothesis];
-    scratch.view.assign(scratch.view_peaks, start_s, end_s, hypothesis.pitch);
-    scratch.nominate(index, peaks, how, hypothesis);
-    scratch.settle_candidates();
-    scratch.window.choose();
-    scratch.verify_candidates();
+    scratch.search(index, peaks, how);
     if (scratch.window.beyond_doubt()) break;
   }
   return scratch.window.result(options);
 }
 
-void Matcher::Scratch::nominate(const Index& index, std::span<const Peak> peaks, const Search& how,
-                                const Hypothesis& hypothesis) {
-  select_strongest(peaks, window.start_s(), window.end_s(), how.peaks_per_s, probe_peaks);
-  probes.clear();
-  make_query_probes(probe_peaks, window.start_s(), hypothesis, probes);
-  window.clear_candidates();
-  for (std::size_t i = 0; i < index.shards().size(); ++i) {
-    const IndexShard& shard = *index.shards()[i];
-    window.add(votes.count(shard, probes, kFewestVotes, how.nominations), i, shard, hypothesis);
-  }
+void Matcher::Scratch::search(const Index& index, std::span<const Peak> peaks, const Search& how) {
+  select_strongest(peaks, window.start_s(), window.end_s(), how.peaks_per_s, selected);
+  pool.reset(how.pooled);
+  for (std::uint32_t i = 0; i < index.shards().size(); ++i)
+    sweep.run(*index.shards()[i], i, selected, window.start_s(), how, pool);
+  window.begin(how, pool.take(), index);
+  settle_candidates();
+  window.choose();
+  verify_candidates();
 }
 
 void Matcher::Scratch::settle_candidates() {
   for (Candidate& candidate : window.candidates()) {
     reference =
         reference_points(candidate.packed(), candidate.fit, window.end_s() - window.start_s());
-    candidate.coincidences = settle_offset(view, reference, candidate.fit);
+    candidate.coincidences = settle_offset(window.view(), reference, candidate.fit);
   }
 }
 
@@ -72,7 +64,7 @@ void Matcher::Scratch::verify_candidates() {
   for (const Candidate& candidate : window.candidates()) {
     reference =
         reference_points(candidate.packed(), candidate.fit, window.end_s() - window.start_s());
-    window.keep(candidate, verify(view, reference, candidate.fit));
+    window.keep(candidate, verify(window.view(), reference, candidate.fit));
   }
 }
 

@@ -30,7 +30,9 @@ struct Alignment {
 
 struct MatchOptions {
   std::vector<Hypothesis> hypotheses =
-      std::vector<Hypothesis>(1);  ///< tried in this order; stops when one is beyond doubt
+      std::vector<Hypothesis>(1);  ///< speeds that are likely: unity, or what a station runs at
+  bool any_speed = true;           ///< what they leave unknown is looked for at other speeds, tempi
+                                   ///< and pitches too
   double min_confidence = 0.999;   ///< report nothing below it
   std::size_t max_matches = 4;     ///< different tracks or alignments, best first
 };

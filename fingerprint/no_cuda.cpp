@@ -36,7 +36,8 @@ std::vector<std::vector<Peak>> select_strongest(kernels::Device& device,
 
 std::vector<std::vector<Probe>> make_query_probes(kernels::Device& device,
                                                   std::span<const std::span<const Peak>>,
-                                                  std::span<const double>, const Hypothesis&) {
+                                                  std::span<const double>, const Hypothesis&,
+                                                  const Softness&) {
   throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
 }
 

@@ -35,9 +35,7 @@ struct BroadcastProfile {
   static constexpr int dense_peaks_per_s = 150;
 
   // Which of them a query uses.
-  static constexpr int query_peaks_per_s = 60;       ///< hashed at speed 1
-  static constexpr int grid_query_peaks_per_s = 25;  ///< hashed for any other hypothesis
-  static constexpr int verify_peaks_per_s = 100;     ///< met by the reference's own peaks
+  static constexpr int verify_peaks_per_s = 150;  ///< met by the reference's own peaks
 
   // Which of them a reference keeps: no stronger peak near it, then the strongest of each second.
   static constexpr double thin_s = 0.120;
@@ -48,6 +46,7 @@ struct BroadcastProfile {
   // all).
   static constexpr double min_dt_s = 0.050;
   static constexpr double max_dt_s = 1.6;
+  static constexpr double min_du = 4;  ///< a note that is held or struck again tells no song
   static constexpr double max_du = 180;
   static constexpr int targets_per_anchor = 2;
 
@@ -56,8 +55,6 @@ struct BroadcastProfile {
   static constexpr double scale = 600;
   static constexpr double scale_corner_hz = 1000;
   static constexpr double dt_unit_s = 0.016;
-  static constexpr double soft_bin =
-      0.4;  ///< query: also ask the neighbour when this near to its boundary, in bins
   static constexpr int u1_bits = 11;
   static constexpr int du_bits = 9;
   static constexpr int dt_bits = 7;

@@ -15,19 +15,17 @@
 
 namespace spintag::fingerprint {
 
-/// A query peak, at the pitch of a reference. A device reads it at once.
+/// A query peak. A device reads it at once.
 struct alignas(16) QueryPoint {
   float time_s = 0;  ///< from the window's start
-  float u = 0;       ///< frequency scale of the peak at reference pitch
+  float u = 0;       ///< on the frequency scale
   float slope = 0;   ///< how far u falls for a unit of ln(pitch)
   float ln_freq = 0;
 };
 
 /// @param start_s  query time of the window's start
-/// @param pitch    query frequency over reference frequency
-SPINTAG_HOST_DEVICE inline QueryPoint make_query_point(const Peak& peak, double start_s,
-                                                       double pitch) {
-  const double freq = peak.freq_hz / pitch;
+SPINTAG_HOST_DEVICE inline QueryPoint make_query_point(const Peak& peak, double start_s) {
+  const double freq = peak.freq_hz;
   const double slope = BroadcastProfile::scale * freq / (BroadcastProfile::scale_corner_hz + freq);
   QueryPoint point;
   point.time_s = static_cast<float>(peak.time_s - start_s);
@@ -51,7 +49,6 @@ struct QueryArrays {
   std::uint32_t count = 0;
   std::uint32_t time_cell_count = 1;
   double length_s = 0;
-  double pitch = 1;
 
   /// The cell of a value; the first and the last take what lies beyond. NaN goes to the first.
   SPINTAG_HOST_DEVICE static std::uint32_t cell_of(double value, double cells_per_unit,

@@ -40,13 +40,11 @@ QueryArrays QueryView::arrays() const {
   arrays.count = static_cast<std::uint32_t>(points_.size());
   arrays.time_cell_count = static_cast<std::uint32_t>(time_cells_.size() - 1);
   arrays.length_s = length_s_;
-  arrays.pitch = pitch_;
   return arrays;
 }
 
-void QueryView::assign(std::span<const Peak> peaks, double start_s, double end_s, double pitch) {
+void QueryView::assign(std::span<const Peak> peaks, double start_s, double end_s) {
   length_s_ = end_s - start_s;
-  pitch_ = pitch;
   points_.clear();
   salience_db_.clear();
   time_cells_.assign(QueryArrays::time_cells_for(length_s_) + 1, 0);
@@ -54,7 +52,7 @@ void QueryView::assign(std::span<const Peak> peaks, double start_s, double end_s
   u_.resize(peaks.size());
   const QueryArrays sizes = arrays();
   for (const Peak& peak : peaks) {
-    points_.push_back(make_query_point(peak, start_s, pitch));
+    points_.push_back(make_query_point(peak, start_s));
     salience_db_.push_back(peak.salience_db);
     ++time_cells_[sizes.time_cell(points_.back().time_s) + 1];
     ++u_cells_[QueryArrays::u_cell(points_.back().u) + 1];

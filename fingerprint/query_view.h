@@ -17,15 +17,14 @@ namespace spintag::fingerprint {
 void select_strongest(std::span<const Peak> peaks, double start_s, double end_s, int per_second,
                       std::vector<Peak>& out);
 
-/// One window of a query under one pitch hypothesis. Times count from the window's start.
+/// One window of a query. Times count from the window's start.
 class QueryView {
  public:
   /// @param peaks  in time order; the densest set that verification uses
-  void assign(std::span<const Peak> peaks, double start_s, double end_s, double pitch);
+  void assign(std::span<const Peak> peaks, double start_s, double end_s);
 
   std::span<const QueryPoint> points() const { return points_; }
   double length_s() const { return length_s_; }
-  double pitch() const { return pitch_; }
   /// Valid until the next assign().
   QueryArrays arrays() const;
 
@@ -36,7 +35,6 @@ class QueryView {
   std::vector<float> u_;
   std::vector<std::uint32_t> u_cells_ = std::vector<std::uint32_t>(QueryArrays::kUCells + 1);
   double length_s_ = 0;
-  double pitch_ = 1;
 };
 
 }  // namespace spintag::fingerprint

@@ -16,23 +16,6 @@ namespace {
 
 using Profile = BroadcastProfile;
 
-/// Peaks without a stronger one near them in time and frequency.
-std::vector<Peak> stand_alone(std::span<const Peak> dense) {
-  std::vector<Peak> kept;
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < dense.size(); ++i) {
-    while (dense[i].time_s - dense[first].time_s > Profile::thin_s) ++first;
-    bool alone = true;
-    for (std::size_t j = first;
-         alone && j < dense.size() && dense[j].time_s - dense[i].time_s <= Profile::thin_s; ++j) {
-      alone = j == i || std::abs(dense[j].freq_hz - dense[i].freq_hz) > Profile::thin_hz ||
-              !is_stronger(dense[j], dense[i]);
-    }
-    if (alone) kept.push_back(dense[i]);
-  }
-  return kept;
-}
-
 /// The strongest of each second, in time order.
 std::vector<Peak> strongest_of_each_second(std::vector<Peak> peaks, std::ptrdiff_t per_second) {
   std::vector<Peak> kept;
@@ -55,6 +38,22 @@ void append(PackedPeaks& packed, PackedPeak peak) {
 }
 
 }  // namespace
+
+std::vector<Peak> stand_alone(std::span<const Peak> dense) {
+  std::vector<Peak> kept;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < dense.size(); ++i) {
+    while (dense[i].time_s - dense[first].time_s > Profile::thin_s) ++first;
+    bool alone = true;
+    for (std::size_t j = first;
+         alone && j < dense.size() && dense[j].time_s - dense[i].time_s <= Profile::thin_s; ++j) {
+      alone = j == i || std::abs(dense[j].freq_hz - dense[i].freq_hz) > Profile::thin_hz ||
+              !is_stronger(dense[j], dense[i]);
+    }
+    if (alone) kept.push_back(dense[i]);
+  }
+  return kept;
+}
 
 PackedPeaks make_reference(std::span<const Peak> dense) {
   const std::vector<Peak> peaks =

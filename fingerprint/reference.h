@@ -17,6 +17,10 @@ namespace spintag::fingerprint {
 /// the index is made of.
 using PackedPeaks = std::vector<std::byte>;
 
+/// Peaks without a stronger one near them in time and frequency.
+/// @param dense  in time order
+std::vector<Peak> stand_alone(std::span<const Peak> dense);
+
 /// Thins dense peaks to the profile's reference density and packs them.
 /// @param dense  peaks of a whole recording as PeakExtractor gave them, in time
 /// order

@@ -37,7 +37,7 @@ T join(std::array<T, kLanes>& partial, Join&& join_two) {
 FitSums fit_sums(const QueryArrays& query, std::span<const ReferencePoint> reference,
                  const Fit& begin, const Fit& fit, const Ellipse& ellipse) {
   std::array<FitSums, kLanes> partial{};
-  const Placement placement(fit, query.pitch);
+  const Placement placement(fit, begin.pitch);
   for (std::size_t i = 0; i < reference.size(); ++i) {
     const ReferencePoint& point = reference[i];
     const Nearest found = nearest(query, point, placement.at(point), placement, ellipse);
@@ -116,9 +116,17 @@ std::vector<ReferencePoint> reference_points(std::span<const std::byte> packed, 
                                              double window_s) {
   const Stretch stretch = within_reach_unsettled(fit, window_s);
   std::vector<ReferencePoint> points;
-  for (const Peak& peak : unpack_peaks(packed, stretch.from_s, stretch.to_s))
-    points.push_back(make_reference_point(peak.time_s, peak.freq_hz, peak.salience_db));
+  for (const Peak& peak : unpack_peaks(packed, stretch.from_s, stretch.to_s)) {
+    if (audible(peak.freq_hz, fit.pitch))
+      points.push_back(
+          make_reference_point(peak.time_s, peak.freq_hz, peak.salience_db, fit.pitch));
+  }
   return points;
+}
+
+std::span<const ReferencePoint> points_inside(std::span<const ReferencePoint> reference,
+                                              const Fit& fit, double window_s) {
+  return within(reference, inside_window(fit, window_s));
 }
 
 int settle_offset(const QueryView& query, std::span<const ReferencePoint> reference, Fit& fit) {
@@ -135,11 +143,11 @@ int settle_offset(const QueryView& query, std::span<const ReferencePoint> refere
 }
 
 void find_coincidences(const QueryView& query, std::span<const ReferencePoint> reference,
-                       const Fit& fit, std::vector<Coincidence>& out) {
+                       double reference_pitch, const Fit& fit, std::vector<Coincidence>& out) {
   out.clear();
   if (query.points().empty()) return;
   const QueryArrays arrays = query.arrays();
-  const Placement placement(fit, query.pitch());
+  const Placement placement(fit, reference_pitch);
   const ChanceModel chance(arrays);
   for (const ReferencePoint& point : within(reference, inside_window(fit, query.length_s())))
     out.push_back(coincidence_of(arrays, point, placement, chance));
@@ -155,7 +163,7 @@ Verdict verify(const QueryView& query, std::span<const ReferencePoint> reference
     verdict.fit = refit(sums, query.length_s(), fit, verdict.fit);
   }
   std::vector<Coincidence> coincidences;
-  find_coincidences(query, reference, verdict.fit, coincidences);
+  find_coincidences(query, reference, fit.pitch, verdict.fit, coincidences);
   verdict.expected = static_cast<int>(coincidences.size());
   if (coincidences.empty()) return verdict;
   const auto found = std::count_if(coincidences.begin(), coincidences.end(),

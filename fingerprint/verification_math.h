@@ -74,11 +74,18 @@ SPINTAG_HOST_DEVICE inline Stretch inside_window(const Fit& fit, double window_s
   return {fit.offset_s, fit.offset_s + fit.tempo * window_s};
 }
 
+/// Whether a peak of the reference stands in a query at all, whose own peaks end at the profile's
+/// bounds.
+SPINTAG_HOST_DEVICE inline bool audible(float freq_hz, double pitch) {
+  return freq_hz * pitch >= BroadcastProfile::low_hz &&
+         freq_hz * pitch <= BroadcastProfile::high_hz;
+}
+
 SPINTAG_HOST_DEVICE inline ReferencePoint make_reference_point(double time_s, float freq_hz,
-                                                               float salience_db) {
+                                                               float salience_db, double pitch) {
   ReferencePoint point;
   point.time_s = static_cast<float>(time_s);
-  point.u = static_cast<float>(frequency_to_u(freq_hz));
+  point.u = static_cast<float>(frequency_to_u(freq_hz * pitch));
   point.ln_freq = static_cast<float>(portable_log(freq_hz));
   point.salience_db = salience_db;
   return point;
@@ -86,10 +93,11 @@ SPINTAG_HOST_DEVICE inline ReferencePoint make_reference_point(double time_s, fl
 
 /// A fit as the places of reference points need it.
 struct Placement {
-  SPINTAG_HOST_DEVICE Placement(const Fit& fit, double query_pitch)
+  /// @param reference_pitch  that the points were made for
+  SPINTAG_HOST_DEVICE Placement(const Fit& fit, double reference_pitch)
       : offset_s(fit.offset_s),
         per_tempo(1 / fit.tempo),
-        ln_pitch_change(portable_log(fit.pitch / query_pitch)) {}
+        ln_pitch_change(portable_log(fit.pitch / reference_pitch)) {}
   /// Seconds into the window.
   SPINTAG_HOST_DEVICE double at(const ReferencePoint& point) const {
     return (point.time_s - offset_s) * per_tempo;

@@ -1,13 +1,13 @@
-// fingerprint/votes.cpp - lookups with prefetch, a radix sort of the votes, and the runs in it.
+// fingerprint/votes.cpp - lookups, votes that stand alone dropped, the others sorted, and the runs
+// in them.
 #include "fingerprint/votes.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
 
 #include "fingerprint/cuda/batch_matcher.h"
-#include "kernels/multiversion.h"
+#include "fingerprint/shard_lookup.h"
 
 namespace spintag::fingerprint {
 namespace {
@@ -15,50 +15,6 @@ namespace {
 constexpr double kStepsPerSecond = Probe::kSteps;
 static_assert(VoteClock::kStepsPerUnit / kStepsPerSecond == IndexShard::kUnitS);
 static_assert((1 << VoteClock::kCounterShift) / kStepsPerSecond == VoteCounter::kCounterS);
-
-/// The words that a probe has to look through.
-struct Lookup {
-  const std::uint32_t* begin;
-  std::uint32_t words;
-  std::uint32_t low;   ///< first word of the probe's first hash
-  std::uint32_t span;  ///< words of all its hashes lie in [low, low + span)
-};
-
-/// Directory first, then words: each stage fetches what the next one reads.
-void locate(const IndexShard& shard, std::span<const Probe> probes, std::span<Lookup> lookups) {
-  const ShardArrays& arrays = shard.arrays();
-  std::array<IndexShard::Place, 64> places{};
-  for (std::size_t i = 0; i < probes.size(); ++i) {
-    places[i] = shard.place(probes[i].hash);
-    __builtin_prefetch(&arrays.directory[places[i].bucket]);
-  }
-  for (std::size_t i = 0; i < probes.size(); ++i) {
-    const std::uint32_t begin = arrays.directory[places[i].bucket];
-    // The last key of a bucket may have its neighbour in the next one.
-    const bool spills =
-        probes[i].count > 1 && shard.place(probes[i].hash + 1).bucket != places[i].bucket;
-    const std::uint32_t end = arrays.directory[places[i].bucket + (spills ? 2 : 1)];
-    lookups[i] = {
-        arrays.words.data() + begin, end - begin, places[i].rest * arrays.units,
-        spills ? std::numeric_limits<std::uint32_t>::max() : probes[i].count * arrays.units};
-    __builtin_prefetch(lookups[i].begin);
-    __builtin_prefetch(lookups[i].begin + 16);
-  }
-}
-
-/// Bit i is set where lookup i meets a posting (or may: a pair of buckets is always looked at).
-/// Nine in ten meet none, and counting without branches costs less than finding out where to stop.
-SPINTAG_CLONES std::uint64_t buckets_that_answer(std::uint32_t units,
-                                                 std::span<const Lookup> lookups) {
-  std::uint64_t answers = 0;
-  for (std::size_t i = 0; i < lookups.size(); ++i) {
-    const Lookup at = lookups[i];
-    std::uint32_t met = at.span == std::numeric_limits<std::uint32_t>::max() ? 1 : 0;
-    for (std::uint32_t k = 0; k < at.words; ++k) met += at.begin[k] - at.low < at.span ? 1 : 0;
-    answers |= std::uint64_t{met != 0} << i;
-  }
-  return units == 0 ? 0 : answers;
-}
 
 }  // namespace
 
@@ -71,31 +27,42 @@ Nomination VoteClock::nomination(std::uint32_t counter, std::uint32_t votes, std
 const std::vector<Nomination>& VoteCounter::count(const IndexShard& shard,
                                                   std::span<const Probe> probes,
                                                   std::uint32_t fewest, std::size_t most) {
-  collect(shard, probes);
-  sort();
-  nominate(fewest, most);
-  return nominations_;
-}
-
-void VoteCounter::collect(const IndexShard& shard, std::span<const Probe> probes) {
-  counters_.clear();
-  constexpr std::size_t kBatch =
-      64;  // in flight at once: a large index answers from memory, not from cache
-  std::array<Lookup, kBatch> lookups{};
-  for (std::size_t first = 0; first < probes.size(); first += kBatch) {
-    const auto batch = probes.subspan(first, std::min(kBatch, probes.size() - first));
-    locate(shard, batch, lookups);
-    const std::uint64_t met =
-        buckets_that_answer(shard.arrays().units, std::span(lookups).first(batch.size()));
-    for (std::uint64_t rest = met; rest != 0; rest &= rest - 1) {
-      const Probe& probe = batch[static_cast<std::size_t>(std::countr_zero(rest))];
-      for (std::uint32_t k = 0; k < probe.count; ++k) {
-        shard.for_each_unit(probe.hash + k, [&](std::uint32_t unit) {
-          counters_.push_back(VoteClock::counter(unit, probe.anchor_step));
-        });
-      }
+  for (std::size_t first = 0; first < probes.size(); first += ShardLookup::kBatch) {
+    const auto batch = probes.subspan(first, std::min(ShardLookup::kBatch, probes.size() - first));
+    const ShardLookup found(shard, batch);
+    for (std::uint64_t rest = found.answers(); rest != 0; rest &= rest - 1) {
+      const auto i = static_cast<std::size_t>(std::countr_zero(rest));
+      found.for_each(i, [&](std::uint32_t, std::uint32_t unit) {
+        add(VoteClock::counter(unit, batch[i].anchor_step));
+      });
     }
   }
+  return nominate(fewest, most);
+}
+
+/// Most votes are chance and stand alone. They are told from the others in a table that fits a
+/// cache, where counters share places: what is left has enough votes, or shares places with such.
+void VoteCounter::drop_lonely(std::uint32_t fewest) {
+  constexpr std::size_t kSmallest = std::size_t{1} << 12;
+  constexpr std::size_t kLargest = std::size_t{1} << 24;
+  const std::size_t size = std::clamp(std::bit_ceil(4 * counters_.size()), kSmallest, kLargest);
+  if (folded_.size() < size) folded_.resize(size);
+  const auto mask = static_cast<std::uint32_t>(size - 1);
+  for (const std::uint32_t counter : counters_) {
+    std::uint8_t& votes = folded_[counter & mask];
+    if (votes < 255) ++votes;
+  }
+  const std::uint32_t asked = std::min(fewest, 255U);
+  sorted_.clear();
+  for (const std::uint32_t counter : counters_) {
+    const std::uint32_t own = folded_[counter & mask];
+    if (own + folded_[(counter - 1) & mask] >= asked ||
+        own + folded_[(counter + 1) & mask] >= asked) {
+      sorted_.push_back(counter);
+    }
+  }
+  for (const std::uint32_t counter : counters_) folded_[counter & mask] = 0;
+  counters_.swap(sorted_);
 }
 
 /// Least significant digit first, as many 11-bit digits as the largest number has.
@@ -115,8 +82,10 @@ void VoteCounter::sort() {
   }
 }
 
-void VoteCounter::nominate(std::uint32_t fewest, std::size_t most) {
+const std::vector<Nomination>& VoteCounter::nominate(std::uint32_t fewest, std::size_t most) {
   nominations_.clear();
+  drop_lonely(fewest);
+  sort();
   std::uint32_t previous = 0;
   std::uint32_t previous_votes = 0;
   for (std::size_t i = 0; i < counters_.size();) {
@@ -139,6 +108,8 @@ void VoteCounter::nominate(std::uint32_t fewest, std::size_t most) {
   std::partial_sort(nominations_.begin(), nominations_.begin() + static_cast<std::ptrdiff_t>(kept),
                     nominations_.end(), better);
   nominations_.resize(kept);
+  counters_.clear();
+  return nominations_;
 }
 
 std::vector<std::vector<Nomination>> count_votes(kernels::Device& device, const IndexShard& shard,

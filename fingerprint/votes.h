@@ -41,19 +41,25 @@ struct VoteClock {
 class VoteCounter {
  public:
   static constexpr double kCounterS = 0.064;
+  static constexpr std::uint32_t kFewestVotes = 3;  ///< of a nomination
 
-  /// Looks every probe up and returns the `most` best places with at least `fewest` votes (two
-  /// neighbouring counters summed), best first; equals in order of time.
+  /// Looks every probe up and nominates.
   const std::vector<Nomination>& count(const IndexShard& shard, std::span<const Probe> probes,
                                        std::uint32_t fewest, std::size_t most);
 
+  /// One vote, for a counter of VoteClock.
+  void add(std::uint32_t counter) { counters_.push_back(counter); }
+  /// The `most` best places with at least `fewest` votes (two neighbouring counters summed), best
+  /// first; equals in order of time. The votes are gone after it.
+  const std::vector<Nomination>& nominate(std::uint32_t fewest, std::size_t most);
+
  private:
-  void collect(const IndexShard& shard, std::span<const Probe> probes);
+  void drop_lonely(std::uint32_t fewest);
   void sort();
-  void nominate(std::uint32_t fewest, std::size_t most);
 
   std::vector<std::uint32_t> counters_;  ///< one entry a vote: number of its counter
   std::vector<std::uint32_t> sorted_;    ///< scratch of the radix sort
+  std::vector<std::uint8_t> folded_;     ///< votes of counters modulo its size, up to 255
   std::vector<Nomination> nominations_;
 };
 

@@ -6,68 +6,71 @@
 #include <cmath>
 
 #include "fingerprint/confidence.h"
+#include "fingerprint/profile.h"
 
 namespace spintag::fingerprint {
 namespace {
 
-using Profile = BroadcastProfile;
-
-constexpr std::size_t kSparseNominations = 8;
-constexpr std::size_t kDenseNominations = 24;
-constexpr std::size_t kGridNominations = 4;
-constexpr std::size_t kVerified = 16;      ///< nominations of a search that are fitted and scored
-constexpr std::ptrdiff_t kPerTrack = 3;    ///< of those, at most so many of one track
+constexpr std::size_t kVerified = 24;      ///< candidates of a search that are fitted and scored
+constexpr std::ptrdiff_t kPerTrack = 4;    ///< of those, at most so many of one track
 constexpr double kBeyondDoubt = 1 - 1e-6;  ///< confidence that ends the search
-constexpr double kSameAlignment = 0.100;   ///< seconds: nominations closer than this are one
+constexpr double kSameAlignment = 0.100;   ///< seconds: nominations closer than this are one ...
+constexpr double kSameTempo = 0.025;       ///< ... if tempo and pitch are near too
+constexpr double kSamePitch = 0.007;
 
 }  // namespace
 
-std::vector<Search> searches_of(const MatchOptions& options) {
-  std::vector<Search> searches;
-  for (std::size_t i = 0; i < options.hypotheses.size(); ++i) {
-    if (i > 0) {
-      searches.push_back({Profile::grid_query_peaks_per_s, kGridNominations, i});
-      continue;
-    }
-    searches.push_back({Profile::grid_query_peaks_per_s, kSparseNominations, i});
-    searches.push_back({Profile::query_peaks_per_s, kDenseNominations, i});
-  }
-  return searches;
-}
-
-void WindowSearch::reset(double start_s, double end_s) {
+void WindowSearch::reset(const Index& index, std::span<const Peak> peaks, double start_s,
+                         double end_s) {
+  peaks_ = peaks;
   start_s_ = start_s;
   end_s_ = end_s;
+  tracks_ = index.track_count();
   candidates_.clear();
   found_.clear();
+  viewed_ = false;
 }
 
-void WindowSearch::add(std::span<const Nomination> places, std::size_t shard_number,
-                       const IndexShard& shard, const Hypothesis& hypothesis) {
-  if (shard.arrays().tracks.empty()) return;
-  const auto unit_at = [&](double seconds) {
-    return static_cast<std::uint32_t>(
-        std::clamp(seconds / IndexShard::kUnitS, 0.0, shard.arrays().units - 1.0));
-  };
-  const double reach_s = hypothesis.tempo * (end_s_ - start_s_);
-  for (const Nomination& place : places) {
-    const std::size_t first = shard.track_at(unit_at(place.offset_s));
-    const std::size_t last = shard.track_at(unit_at(place.offset_s + reach_s));
+const QueryView& WindowSearch::view() {
+  if (!viewed_) {
+    std::vector<Peak> strongest;
+    select_strongest(peaks_, start_s_, end_s_, BroadcastProfile::verify_peaks_per_s, strongest);
+    view_.assign(strongest, start_s_, end_s_);
+    viewed_ = true;
+  }
+  return view_;
+}
+
+void WindowSearch::begin(const Search& how, std::span<const Nominated> nominated,
+                         const Index& index) {
+  candidates_.clear();
+  for (const Nominated& one : nominated) {
+    const IndexShard& shard = *index.shards()[one.shard];
+    const Hypothesis& hypothesis = how.hypotheses[one.hypothesis];
+    const auto unit_at = [&](double seconds) {
+      return static_cast<std::uint32_t>(
+          std::clamp(seconds / IndexShard::kUnitS, 0.0, shard.arrays().units - 1.0));
+    };
+    const double from_s = one.place.offset_s;
+    const std::size_t first = shard.track_at(unit_at(from_s));
+    const std::size_t last =
+        shard.track_at(unit_at(from_s + hypothesis.tempo * (end_s_ - start_s_)));
     for (std::size_t track = first; track <= last; ++track) {
       const double begin_s = shard.arrays().tracks[track].first_unit * IndexShard::kUnitS;
-      add_track(shard_number, shard, track,
-                {place.offset_s - begin_s, hypothesis.tempo, hypothesis.pitch});
+      add_track(one.shard, shard, track, {from_s - begin_s, hypothesis.tempo, hypothesis.pitch});
     }
   }
 }
 
-void WindowSearch::add_track(std::size_t shard_number, const IndexShard& shard, std::size_t track,
+void WindowSearch::add_track(std::uint32_t shard_number, const IndexShard& shard, std::size_t track,
                              const Fit& fit) {
   if (!shard.is_live(track)) return;
   const bool known =
       std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& other) {
         return other.shard == &shard && other.track == track &&
-               std::abs(other.fit.offset_s - fit.offset_s) < kSameAlignment / 2;
+               std::abs(other.fit.offset_s - fit.offset_s) < kSameAlignment / 2 &&
+               std::abs(other.fit.tempo - fit.tempo) < kSameTempo &&
+               std::abs(other.fit.pitch - fit.pitch) < kSamePitch;
       });
   if (!known) candidates_.push_back({shard_number, &shard, track, fit, 0});
 }
@@ -87,26 +90,44 @@ void WindowSearch::choose() {
 }
 
 void WindowSearch::keep(const Candidate& candidate, const Verdict& verdict) {
-  const Alignment alignment = to_alignment(candidate.track_id(), verdict, start_s_, end_s_);
-  const auto same = std::find_if(found_.begin(), found_.end(), [&](const Alignment& other) {
-    return other.track_id == alignment.track_id;
+  const auto same = std::find_if(found_.begin(), found_.end(), [&](const Found& other) {
+    return other.candidate.track_id() == candidate.track_id();
   });
   if (same == found_.end()) {
-    found_.push_back(alignment);
-  } else if (alignment.score > same->score) {
-    *same = alignment;
+    found_.push_back({candidate, verdict, {}, false});
+  } else if (verdict.score > same->verdict.score) {
+    *same = {candidate, verdict, {}, false};
   }
 }
 
-bool WindowSearch::beyond_doubt() const {
-  return std::any_of(found_.begin(), found_.end(),
-                     [](const Alignment& a) { return a.confidence >= kBeyondDoubt; });
+/// Tells for every verdict how sure it is.
+void WindowSearch::judge() {
+  for (Found& found : found_) {
+    if (found.judged) continue;
+    Account account;
+    if (found.verdict.score >= kWorthJudging) {
+      const Fit& fit = found.verdict.fit;
+      account =
+          account_for(view(), reference_points(found.candidate.packed(), fit, end_s_ - start_s_),
+                      fit.pitch, fit);
+    }
+    found.alignment =
+        to_alignment(found.candidate.track_id(), found.verdict, account, start_s_, end_s_, tracks_);
+    found.judged = true;
+  }
 }
 
-std::vector<Alignment> WindowSearch::result(const MatchOptions& options) const {
+bool WindowSearch::beyond_doubt() {
+  judge();
+  return std::any_of(found_.begin(), found_.end(),
+                     [](const Found& found) { return found.alignment.confidence >= kBeyondDoubt; });
+}
+
+std::vector<Alignment> WindowSearch::result(const MatchOptions& options) {
+  judge();
   std::vector<Alignment> result;
-  for (const Alignment& alignment : found_) {
-    if (alignment.confidence >= options.min_confidence) result.push_back(alignment);
+  for (const Found& found : found_) {
+    if (found.alignment.confidence >= options.min_confidence) result.push_back(found.alignment);
   }
   std::sort(result.begin(), result.end(), [](const Alignment& a, const Alignment& b) {
     return a.score != b.score ? a.score > b.score : a.track_id < b.track_id;

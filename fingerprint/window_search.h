@@ -9,28 +9,16 @@
 
 #include "fingerprint/index_shard.h"
 #include "fingerprint/matcher.h"
-#include "fingerprint/profile.h"
+#include "fingerprint/nomination_pool.h"
+#include "fingerprint/query_view.h"
+#include "fingerprint/search_plan.h"
 #include "fingerprint/verification.h"
-#include "fingerprint/votes.h"
 
 namespace spintag::fingerprint {
 
-/// One look at the index.
-struct Search {
-  int peaks_per_s;          ///< of the query, hashed
-  std::size_t nominations;  ///< of each shard, that go on to verification
-  std::size_t hypothesis;   ///< number in MatchOptions::hypotheses
-};
-
-/// The searches of a window in order: the first hypothesis sparsely, then densely, then the rest of
-/// the grid. A window whose answer is beyond doubt asks no further.
-std::vector<Search> searches_of(const MatchOptions& options);
-
-constexpr std::uint32_t kFewestVotes = 3;  ///< of a nomination
-
 /// A nomination on its way to a verdict.
 struct Candidate {
-  std::size_t shard_number = 0;  ///< in Index::shards()
+  std::uint32_t shard_number = 0;  ///< in Index::shards()
   const IndexShard* shard = nullptr;
   std::size_t track = 0;
   Fit fit;
@@ -44,14 +32,12 @@ struct Candidate {
 /// Single-threaded; the caller counts votes, settles and verifies.
 class WindowSearch {
  public:
-  void reset(double start_s, double end_s);
+  /// @param peaks  of the query in time order; must stay until the next reset()
+  void reset(const Index& index, std::span<const Peak> peaks, double start_s, double end_s);
 
-  /// Begins the next search.
-  void clear_candidates() { candidates_.clear(); }
-  /// Adds every live track that a nominated place touches: it may lie before a track's start or run
-  /// over its end.
-  void add(std::span<const Nomination> places, std::size_t shard_number, const IndexShard& shard,
-           const Hypothesis& hypothesis);
+  /// The candidates of a search: every live track that a nominated place touches, which may lie
+  /// before a track's start or run over its end.
+  void begin(const Search& how, std::span<const Nominated> nominated, const Index& index);
   std::span<Candidate> candidates() { return candidates_; }
 
   /// Once the candidates' offsets are settled: leaves those that are worth verifying, the ones with
@@ -60,21 +46,37 @@ class WindowSearch {
   /// The verdict on a candidate; a track keeps its best.
   void keep(const Candidate& candidate, const Verdict& verdict);
 
-  bool beyond_doubt() const;
+  bool beyond_doubt();
   /// What was found, best first.
-  std::vector<Alignment> result(const MatchOptions& options) const;
+  std::vector<Alignment> result(const MatchOptions& options);
+
+  /// The densest peaks of the window; made when it is first asked for.
+  const QueryView& view();
 
   double start_s() const { return start_s_; }
   double end_s() const { return end_s_; }
 
  private:
-  void add_track(std::size_t shard_number, const IndexShard& shard, std::size_t track,
-                 const Fit& fit);
+  /// The best alignment of a track.
+  struct Found {
+    Candidate candidate;
+    Verdict verdict;
+    Alignment alignment;
+    bool judged = false;  ///< alignment is that of the verdict
+  };
 
+  void add_track(std::uint32_t shard_number, const IndexShard& shard, std::size_t track,
+                 const Fit& fit);
+  void judge();
+
+  std::span<const Peak> peaks_;
   double start_s_ = 0;
   double end_s_ = 0;
+  std::size_t tracks_ = 0;  ///< of the index
   std::vector<Candidate> candidates_;
-  std::vector<Alignment> found_;  ///< best alignment of each track
+  std::vector<Found> found_;
+  QueryView view_;
+  bool viewed_ = false;
 };
 
 }  // namespace spintag::fingerprint

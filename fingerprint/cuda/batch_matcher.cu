@@ -17,7 +17,9 @@
 #include "fingerprint/cuda/selection.cuh"
 #include "fingerprint/cuda/verification.cuh"
 #include "fingerprint/cuda/votes.cuh"
+#include "fingerprint/nomination_pool.h"
 #include "fingerprint/profile.h"
+#include "fingerprint/search_plan.h"
 #include "fingerprint/window_search.h"
 
 namespace spintag::fingerprint::cuda {
@@ -111,7 +113,7 @@ struct Window {
   bool too_dense = false;  ///< a reference that the device has no room for: the processor's
 };
 
-/// The windows that still search, with what all their searches at one pitch share.
+/// The windows that still search, with what all their searches share.
 struct ActiveWindows {
   /// @param staging  reused from batch to batch
   ActiveWindows(const ContextPointer& context, std::vector<Window*> still,
@@ -135,13 +137,15 @@ struct ActiveWindows {
     device_times = Array<WindowTimes>(context, times);
     select_strongest(context, peaks, device_times.data(), BroadcastProfile::verify_peaks_per_s,
                      verify_peaks);
+    views.emplace(context, verify_peaks, times);
   }
 
   std::vector<Window*> windows;
   std::vector<WindowTimes> times;
   Array<WindowTimes> device_times;
-  PeakBatch peaks;         ///< all
-  PeakBatch verify_peaks;  ///< those that verification uses
+  PeakBatch peaks;                  ///< all
+  PeakBatch verify_peaks;           ///< those that verification uses
+  std::optional<QueryViews> views;  ///< of those
 };
 
 class OnDevice final : public BatchMatcher {
@@ -182,11 +186,12 @@ class OnDevice final : public BatchMatcher {
  private:
   void match_batch(const Index& index, std::span<const MatchQuery> queries,
                    const MatchOptions& options, std::vector<std::vector<Alignment>>& results);
-  void search(const Index& index, ActiveWindows& active, const QueryViews& views, const Search& how,
-              const Hypothesis& hypothesis);
+  void search(const Index& index, ActiveWindows& active, const Search& how);
+  void nominate(const Index& index, const ActiveWindows& active, const PeakBatch& selected,
+                const Search& how, std::uint32_t hypothesis, std::span<NominationPool> pools);
   std::vector<VerifyTask> tasks_of(const ActiveWindows& active) const;
-  void settle(ActiveWindows& active, const QueryViews& views) const;
-  void verify_chosen(ActiveWindows& active, const QueryViews& views) const;
+  void settle(ActiveWindows& active) const;
+  void verify_chosen(ActiveWindows& active) const;
 
   ContextPointer context_;
   LoadedShards shards_;
@@ -209,34 +214,24 @@ void OnDevice::match_batch(const Index& index, std::span<const MatchQuery> queri
   std::vector<Window> windows(queries.size());
   std::vector<Window*> searching;
   for (std::size_t i = 0; i < queries.size(); ++i) {
-    windows[i].search.reset(queries[i].start_s, queries[i].end_s);
     windows[i].peaks = peaks_inside(queries[i]);
+    windows[i].search.reset(index, windows[i].peaks, queries[i].start_s, queries[i].end_s);
     windows[i].too_dense = queries[i].end_s - queries[i].start_s > kLongestWindow;
     if (!windows[i].peaks.empty() && !windows[i].too_dense) searching.push_back(&windows[i]);
   }
 
   std::unique_ptr<ActiveWindows> active;
-  std::unique_ptr<QueryViews> views;
-  double pitch = 0;  // of the views
   for (const Search& how : searches_of(options)) {
-    const Hypothesis& hypothesis = options.hypotheses[how.hypothesis];
-    std::erase_if(searching, [](const Window* window) {
+    std::erase_if(searching, [](Window* window) {
       return window->too_dense || window->search.beyond_doubt();
     });
     if (searching.empty()) break;
-    auto watch = std::make_optional<Stopwatch>(*context_, stages_.select_s);
     if (!active || active->windows.size() != searching.size()) {
+      const Stopwatch watch(*context_, stages_.select_s);
       context_->synchronize();  // nothing is copied from the staging memory any more
       active = std::make_unique<ActiveWindows>(context_, searching, staging_);
-      views.reset();
     }
-    if (!views || pitch != hypothesis.pitch) {
-      views = std::make_unique<QueryViews>(context_, active->verify_peaks, active->times,
-                                           hypothesis.pitch);
-      pitch = hypothesis.pitch;
-    }
-    watch.reset();
-    search(index, *active, *views, how, hypothesis);
+    search(index, *active, how);
   }
 
   for (std::size_t i = 0; i < queries.size(); ++i) {
@@ -247,30 +242,47 @@ void OnDevice::match_batch(const Index& index, std::span<const MatchQuery> queri
   }
 }
 
-void OnDevice::search(const Index& index, ActiveWindows& active, const QueryViews& views,
-                      const Search& how, const Hypothesis& hypothesis) {
-  stages_.searches += active.windows.size();
+void OnDevice::search(const Index& index, ActiveWindows& active, const Search& how) {
+  stages_.searches += active.windows.size() * how.hypotheses.size();
+  PeakBatch selected;
+  {
+    const Stopwatch watch(*context_, stages_.select_s);
+    select_strongest(context_, active.peaks, active.device_times.data(), how.peaks_per_s, selected);
+  }
+  std::vector<NominationPool> pools(active.windows.size());
+  for (NominationPool& pool : pools) pool.reset(how.pooled);
+  for (std::uint32_t hypothesis = 0; hypothesis < how.hypotheses.size(); ++hypothesis)
+    nominate(index, active, selected, how, hypothesis, pools);
+  {
+    const Stopwatch watch(*context_, stages_.host_s);
+    for (std::size_t w = 0; w < pools.size(); ++w)
+      active.windows[w]->search.begin(how, pools[w].take(), index);
+  }
+  const Stopwatch watch(*context_, stages_.verify_s);
+  settle(active);
+  for (Window* window : active.windows) window->search.choose();
+  verify_chosen(active);
+}
+
+void OnDevice::nominate(const Index& index, const ActiveWindows& active, const PeakBatch& selected,
+                        const Search& how, std::uint32_t hypothesis,
+                        std::span<NominationPool> pools) {
   ProbeBatch probes;
   {
     const Stopwatch watch(*context_, stages_.probe_s);
-    PeakBatch selected;
-    select_strongest(context_, active.peaks, active.device_times.data(), how.peaks_per_s, selected);
-    make_query_probes(context_, selected, active.device_times.data(), hypothesis, probes);
+    make_query_probes(context_, selected, active.device_times.data(), how.hypotheses[hypothesis],
+                      how.soft, probes);
   }
-  for (Window* window : active.windows) window->search.clear_candidates();
-  for (std::size_t i = 0; i < index.shards().size(); ++i) {
+  for (std::uint32_t i = 0; i < index.shards().size(); ++i) {
     const IndexShard& shard = *index.shards()[i];
     if (shard.arrays().tracks.empty()) continue;
-    const auto nominations = votes_.count(shards_[shard], probes, kFewestVotes, how.nominations);
+    const auto nominations = votes_.count(shards_[shard], probes,
+                                          fingerprint::VoteCounter::kFewestVotes, how.nominations);
     const Stopwatch watch(*context_, stages_.host_s);
     for (std::size_t w = 0; w < nominations.size(); ++w) {
-      active.windows[w]->search.add(nominations[w], i, shard, hypothesis);
+      for (const Nomination& place : nominations[w]) pools[w].add({place, hypothesis, i});
     }
   }
-  const Stopwatch watch(*context_, stages_.verify_s);
-  settle(active, views);
-  for (Window* window : active.windows) window->search.choose();
-  verify_chosen(active, views);
 }
 
 std::vector<VerifyTask> OnDevice::tasks_of(const ActiveWindows& active) const {
@@ -287,11 +299,11 @@ std::vector<VerifyTask> OnDevice::tasks_of(const ActiveWindows& active) const {
   return tasks;
 }
 
-void OnDevice::settle(ActiveWindows& active, const QueryViews& views) const {
+void OnDevice::settle(ActiveWindows& active) const {
   const std::vector<VerifyTask> tasks = tasks_of(active);
   if (tasks.empty()) return;
   const Array<VerifyTask> on_device(context_, tasks);
-  const auto settled = settle_offsets(context_, views, on_device, tasks.size()).download();
+  const auto settled = settle_offsets(context_, *active.views, on_device, tasks.size()).download();
   std::size_t task = 0;
   for (Window* window : active.windows) {
     for (Candidate& candidate : window->search.candidates()) {
@@ -303,11 +315,11 @@ void OnDevice::settle(ActiveWindows& active, const QueryViews& views) const {
   }
 }
 
-void OnDevice::verify_chosen(ActiveWindows& active, const QueryViews& views) const {
+void OnDevice::verify_chosen(ActiveWindows& active) const {
   const std::vector<VerifyTask> tasks = tasks_of(active);
   if (tasks.empty()) return;
   const Array<VerifyTask> on_device(context_, tasks);
-  const auto verdicts = verify(context_, views, on_device, tasks.size()).download();
+  const auto verdicts = verify(context_, *active.views, on_device, tasks.size()).download();
   std::size_t task = 0;
   for (Window* window : active.windows) {
     for (const Candidate& candidate : window->search.candidates()) {

@@ -13,8 +13,7 @@ namespace {
 using kernels::cuda::Array;
 using kernels::cuda::Context;
 
-QueryViews upload(const std::shared_ptr<Context>& context, std::span<const VerifyWindow> windows,
-                  double pitch) {
+QueryViews upload(const std::shared_ptr<Context>& context, std::span<const VerifyWindow> windows) {
   std::vector<Peak> peaks;
   std::vector<std::uint32_t> begin = {0};
   std::vector<WindowTimes> times;
@@ -28,7 +27,7 @@ QueryViews upload(const std::shared_ptr<Context>& context, std::span<const Verif
   batch.begin = Array<std::uint32_t>(context, begin);
   batch.count = static_cast<std::uint32_t>(windows.size());
   batch.total = static_cast<std::uint32_t>(peaks.size());
-  return QueryViews(context, batch, times, pitch);
+  return QueryViews(context, batch, times);
 }
 
 /// The requests and what they point to, on the device. A track that many ask for is there once.
@@ -64,10 +63,10 @@ void check_density(const Context& context, int counted) {
 }  // namespace
 
 std::vector<Settled> settle_offsets(kernels::Device& device, std::span<const VerifyWindow> windows,
-                                    double pitch, std::span<const VerifyRequest> requests) {
+                                    std::span<const VerifyRequest> requests) {
   const auto& context = device.shared_context();
   context->make_current();
-  const QueryViews views = upload(context, windows, pitch);
+  const QueryViews views = upload(context, windows);
   const Tasks tasks(context, requests);
   auto settled = settle_offsets(context, views, tasks.tasks, requests.size()).download();
   for (const Settled& one : settled) check_density(*context, one.coincidences);
@@ -75,10 +74,10 @@ std::vector<Settled> settle_offsets(kernels::Device& device, std::span<const Ver
 }
 
 std::vector<Verdict> verify(kernels::Device& device, std::span<const VerifyWindow> windows,
-                            double pitch, std::span<const VerifyRequest> requests, bool refine) {
+                            std::span<const VerifyRequest> requests, bool refine) {
   const auto& context = device.shared_context();
   context->make_current();
-  const QueryViews views = upload(context, windows, pitch);
+  const QueryViews views = upload(context, windows);
   const Tasks tasks(context, requests);
   auto verdicts = verify(context, views, tasks.tasks, requests.size(), refine).download();
   for (const Verdict& verdict : verdicts) check_density(*context, verdict.expected);

@@ -26,12 +26,12 @@ static_assert(sizeof(Probe) == sizeof(Word));
 
 __global__ void __launch_bounds__(kBlockThreads)
     warp_peaks(const Peak* peaks, const std::uint32_t* begin, std::uint32_t windows,
-               std::uint32_t total, const WindowTimes* times, Hypothesis hypothesis,
+               std::uint32_t total, const WindowTimes* times, Hypothesis hypothesis, double soft_u,
                ProbePeak* warped, std::uint32_t* window_end) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= total) return;
   const std::uint32_t window = list_of(begin, windows, i);
-  warped[i] = warp(peaks[i], times[window].start_s, hypothesis);
+  warped[i] = warp(peaks[i], times[window].start_s, hypothesis, soft_u);
   window_end[i] = begin[window + 1];
 }
 
@@ -87,7 +87,7 @@ struct Outbox {
 /// Writes the probes of an anchor with targets[0, count); count <= 32.
 /// @return how many
 __device__ unsigned write_step(const ProbePeak* peaks, const ProbePeak& anchor, Outbox& outbox,
-                               unsigned count, Word* out) {
+                               unsigned count, double soft_dt, Word* out) {
   const unsigned lane = threadIdx.x % 32;
   const SoftBin bins = fitting(anchor.bins);
   const auto anchor_bins = static_cast<unsigned>(bins.count());
@@ -95,7 +95,7 @@ __device__ unsigned write_step(const ProbePeak* peaks, const ProbePeak& anchor, 
   if (lane < count) target = peaks[outbox.targets[lane]];
   const unsigned two = __ballot_sync(kFull, lane < count && target.bins.count() == 2);
   if (lane < count) {
-    const ProbeTime time(target.time_s - anchor.time_s);
+    const ProbeTime time(target.time_s - anchor.time_s, soft_dt);
     unsigned place = anchor_bins * (lane + __popc(two & ((1U << lane) - 1)));
     for (int a = bins.first; a <= bins.last; ++a) {
       for (int b = target.bins.first; b <= target.bins.last; ++b) {
@@ -113,7 +113,7 @@ __device__ unsigned write_step(const ProbePeak* peaks, const ProbePeak& anchor, 
 
 __global__ void __launch_bounds__(32 * kWarps)
     write_probes(const ProbePeak* peaks, const std::uint32_t* window_end, std::uint32_t total,
-                 const std::uint32_t* places, Word* probes) {
+                 const std::uint32_t* places, double soft_dt, Word* probes) {
   __shared__ Outbox outboxes[kWarps];
   Outbox& outbox = outboxes[threadIdx.x / 32];
   const unsigned lane = threadIdx.x % 32;
@@ -130,25 +130,26 @@ __global__ void __launch_bounds__(32 * kWarps)
       waiting += __popc(targets);
       __syncwarp();
       if (waiting < 32) return;
-      out += write_step(peaks, anchor, outbox, 32, out);
+      out += write_step(peaks, anchor, outbox, 32, soft_dt, out);
       waiting -= 32;
       if (lane < waiting) outbox.targets[lane] = outbox.targets[32 + lane];
       __syncwarp();
     });
-    if (waiting > 0) write_step(peaks, anchor, outbox, waiting, out);
+    if (waiting > 0) write_step(peaks, anchor, outbox, waiting, soft_dt, out);
   }
 }
 
 }  // namespace
 
 void make_query_probes(const ContextPointer& context, const PeakBatch& selected,
-                       const WindowTimes* windows, const Hypothesis& hypothesis, ProbeBatch& out) {
+                       const WindowTimes* windows, const Hypothesis& hypothesis,
+                       const Softness& soft, ProbeBatch& out) {
   const std::uint32_t total = selected.total;
   const Array<ProbePeak> warped(context, total);
   const Array<std::uint32_t> window_end(context, total);
   Array<std::uint32_t> counts(context, total + std::size_t{1});
   launch(*context, warp_peaks, blocks_for(total), kBlockThreads, 0, selected.values.data(),
-         selected.begin.data(), selected.count, total, windows, hypothesis, warped.data(),
+         selected.begin.data(), selected.count, total, windows, hypothesis, soft.u, warped.data(),
          window_end.data());
   constexpr unsigned kAnchorsPerBlock = kWarps * kAnchorsPerWarp;
   const unsigned blocks = (total + (kAnchorsPerBlock - 1)) / kAnchorsPerBlock;
@@ -161,13 +162,14 @@ void make_query_probes(const ContextPointer& context, const PeakBatch& selected,
   out.begin = std::move(places.begin);
   if (out.total == 0) return;
   launch(*context, write_probes, blocks, 32 * kWarps, 0, warped.data(), window_end.data(), total,
-         places.of_value.data(), reinterpret_cast<Word*>(out.values.data()));
+         places.of_value.data(), soft.dt, reinterpret_cast<Word*>(out.values.data()));
 }
 
 std::vector<std::vector<Probe>> make_query_probes(kernels::Device& device,
                                                   std::span<const std::span<const Peak>> lists,
                                                   std::span<const double> origins_s,
-                                                  const Hypothesis& hypothesis) {
+                                                  const Hypothesis& hypothesis,
+                                                  const Softness& soft) {
   const ContextPointer& context = device.shared_context();
   context->make_current();
   const PeakBatch peaks = upload_lists(context, lists);
@@ -175,7 +177,7 @@ std::vector<std::vector<Probe>> make_query_probes(kernels::Device& device,
   for (const double origin_s : origins_s) times.push_back({origin_s, origin_s});
   const Array<WindowTimes> windows(context, times);
   ProbeBatch probes;
-  make_query_probes(context, peaks, windows.data(), hypothesis, probes);
+  make_query_probes(context, peaks, windows.data(), hypothesis, soft, probes);
   return download_lists(probes);
 }
 

@@ -12,7 +12,7 @@ namespace spintag::fingerprint::cuda {
 /// @throws kernels::DeviceError if memory runs out, or for 2^32 probes
 void make_query_probes(const std::shared_ptr<kernels::cuda::Context>& context,
                        const PeakBatch& selected, const WindowTimes* windows,
-                       const Hypothesis& hypothesis, ProbeBatch& out);
+                       const Hypothesis& hypothesis, const Softness& soft, ProbeBatch& out);
 
 /// make_reference_landmarks() of each list. Waits once, for the number of landmarks.
 /// @param peaks  as unpack_peaks() gives them

@@ -21,7 +21,8 @@ std::vector<std::vector<Peak>> select_strongest(kernels::Device& device,
 std::vector<std::vector<Probe>> make_query_probes(kernels::Device& device,
                                                   std::span<const std::span<const Peak>> lists,
                                                   std::span<const double> origins_s,
-                                                  const Hypothesis& hypothesis);
+                                                  const Hypothesis& hypothesis,
+                                                  const Softness& soft);
 
 std::vector<PackedPeaks> make_references(kernels::Device& device,
                                          std::span<const std::span<const Peak>> dense);

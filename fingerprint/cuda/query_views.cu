@@ -71,7 +71,7 @@ __device__ void arrange_u(const QueryArrays& view, const Window& out) {
 
 /// @param all  the arrays of all windows
 __global__ void __launch_bounds__(kThreads)
-    arrange(const Peak* peaks, const std::uint32_t* begins, const WindowTimes* times, double pitch,
+    arrange(const Peak* peaks, const std::uint32_t* begins, const WindowTimes* times,
             std::uint32_t time_stride, Window all, QueryArrays* views) {
   const std::uint32_t begin = begins[blockIdx.x];
   const WindowTimes window = times[blockIdx.x];
@@ -88,11 +88,10 @@ __global__ void __launch_bounds__(kThreads)
   view.count = begins[blockIdx.x + 1] - begin;
   view.length_s = window.end_s - window.start_s;
   view.time_cell_count = QueryArrays::time_cells_for(view.length_s);
-  view.pitch = pitch;
   if (threadIdx.x == 0) views[blockIdx.x] = view;
   for (std::uint32_t i = threadIdx.x; i < view.count; i += kThreads) {
     const Peak peak = peaks[begin + i];
-    out.points[i] = make_query_point(peak, window.start_s, pitch);
+    out.points[i] = make_query_point(peak, window.start_s);
     out.salience_db[i] = peak.salience_db;
   }
   __syncthreads();
@@ -103,7 +102,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 QueryViews::QueryViews(const std::shared_ptr<kernels::cuda::Context>& context,
-                       const PeakBatch& peaks, std::span<const WindowTimes> times, double pitch)
+                       const PeakBatch& peaks, std::span<const WindowTimes> times)
     : count(peaks.count),
       views(context, peaks.count),
       points(context, peaks.total),
@@ -117,7 +116,7 @@ QueryViews::QueryViews(const std::shared_ptr<kernels::cuda::Context>& context,
   const Array<WindowTimes> device_times(context, times);
   const Window all{points.data(), salience_db.data(), u.data(), time_cells.data(), u_cells.data()};
   launch(*context, arrange, dim3(count), dim3(kThreads), 0, peaks.values.data(), peaks.begin.data(),
-         device_times.data(), pitch, time_stride, all, views.data());
+         device_times.data(), time_stride, all, views.data());
 }
 
 }  // namespace spintag::fingerprint::cuda

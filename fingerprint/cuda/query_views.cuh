@@ -19,7 +19,7 @@ struct QueryViews {
   /// @param peaks  the densest set that verification uses
   /// @param times  [peaks.count] on the host
   QueryViews(const std::shared_ptr<kernels::cuda::Context>& context, const PeakBatch& peaks,
-             std::span<const WindowTimes> times, double pitch);
+             std::span<const WindowTimes> times);
 
   std::uint32_t count = 0;                  ///< windows
   double longest_s = 0;                     ///< of them

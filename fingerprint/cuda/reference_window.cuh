@@ -36,13 +36,17 @@ __device__ inline std::uint32_t warp_sum_before(std::uint32_t value, std::uint32
 /// @param points  [capacity] shared by the warp
 /// @return how many there are; those beyond `capacity` were left out
 __device__ inline std::uint32_t read_reference(const std::byte* packed, std::uint32_t bytes,
-                                               const verification::Stretch& stretch,
+                                               const verification::Stretch& stretch, double pitch,
                                                ReferencePoint* points, std::uint32_t capacity) {
   constexpr std::uint32_t kEach = 8;  // consecutive records of a lane
   const std::uint32_t lane = threadIdx.x % 32;
   const std::uint32_t records = bytes / PackedPeak::kBytes;
   const auto seconds = [](std::int64_t clock) {
     return static_cast<double>(clock) * PackedPeak::kTimeStep;
+  };
+  const auto stands = [&](const PackedPeak& peak, std::int64_t time) {
+    return peak.is_peak() && stretch.holds(seconds(time)) &&
+           verification::audible(peak.freq_hz(), pitch);
   };
   std::int64_t clock = 0;
   std::uint32_t kept = 0;
@@ -66,17 +70,17 @@ __device__ inline std::uint32_t read_reference(const std::byte* packed, std::uin
     for (std::uint32_t i = 0; i < own; ++i) {
       const PackedPeak peak = PackedPeak::at(at + i * PackedPeak::kBytes);
       time += peak.delta();
-      inside += peak.is_peak() && stretch.holds(seconds(time)) ? 1 : 0;
+      inside += stands(peak, time) ? 1 : 0;
     }
     std::uint32_t place = kept + warp_sum_before(inside, lane);
     time = lane_start;
     for (std::uint32_t i = 0; i < own && inside > 0; ++i) {
       const PackedPeak peak = PackedPeak::at(at + i * PackedPeak::kBytes);
       time += peak.delta();
-      if (!peak.is_peak() || !stretch.holds(seconds(time))) continue;
+      if (!stands(peak, time)) continue;
       if (place < capacity) {
-        points[place] =
-            verification::make_reference_point(seconds(time), peak.freq_hz(), peak.salience_db());
+        points[place] = verification::make_reference_point(seconds(time), peak.freq_hz(),
+                                                           peak.salience_db(), pitch);
       }
       ++place;
     }

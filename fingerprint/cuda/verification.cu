@@ -42,7 +42,7 @@ __device__ Fit refine_fit(const QueryArrays& query, const ReferencePoint* points
                           const Range& reach, const Fit& begin) {
   Fit fit = begin;
   for (int round = 0; round < kRounds; ++round) {
-    const Placement placement(fit, query.pitch);
+    const Placement placement(fit, begin.pitch);
     const Ellipse ellipse = ellipse_of(round);
     const Range inside = within(points, reach, inside_window(fit, query.length_s));
     FitSums sums;
@@ -115,7 +115,7 @@ __device__ double chernoff_score(const Trace* traces, std::uint32_t count, doubl
 
 /// Scores the alignment as it stands. Overwrites the points.
 __device__ void score(const QueryArrays& query, ReferencePoint* points, const Range& reach,
-                      Verdict& verdict) {
+                      double reference_pitch, Verdict& verdict) {
   if (query.count == 0) return;
   const Range inside = within(points, reach, inside_window(verdict.fit, query.length_s));
   const std::uint32_t count = inside.last - inside.first;
@@ -123,7 +123,7 @@ __device__ void score(const QueryArrays& query, ReferencePoint* points, const Ra
   if (count == 0) return;
   __syncwarp();  // within() read points that others overwrite now
   auto* const traces = reinterpret_cast<Trace*>(points + inside.first);
-  const Placement placement(verdict.fit, query.pitch);
+  const Placement placement(verdict.fit, reference_pitch);
   const ChanceModel chance(query);
   double weight = 0;
   std::uint32_t found = 0;
@@ -147,7 +147,8 @@ struct WarpTask {
       : query(views[task.window]),
         points(kernels::cuda::dynamic_shared<ReferencePoint>() + threadIdx.x / 32 * capacity),
         kept(read_reference(task.packed, task.packed_bytes,
-                            within_reach_unsettled(task.fit, query.length_s), points, capacity)),
+                            within_reach_unsettled(task.fit, query.length_s), task.fit.pitch,
+                            points, capacity)),
         fits(kept <= capacity) {}
 
   QueryArrays query;
@@ -198,7 +199,7 @@ __global__ void __launch_bounds__(32 * kMostWarps)
     const Range reach =
         within(warp.points, {0, warp.kept}, within_reach(task.fit, warp.query.length_s));
     if (refine) verdict.fit = refine_fit(warp.query, warp.points, reach, task.fit);
-    score(warp.query, warp.points, reach, verdict);
+    score(warp.query, warp.points, reach, task.fit.pitch, verdict);
   } else {
     verdict.expected = kTooDense;
   }

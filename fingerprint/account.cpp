@@ -1,0 +1,197 @@
+// fingerprint/account.cpp - which peaks are missing and what may hide them; which are foreign.
+//
+// Every number was fitted on true and false alignments of real music (tests/eval, EXPERIMENTS.md).
+#include "fingerprint/account.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "fingerprint/reference.h"
+#include "fingerprint/verification_math.h"
+
+namespace spintag::fingerprint {
+namespace {
+
+using namespace verification;
+
+// A query peak is the track's when it stands so near to a place where the track has one.
+constexpr double kOwnS = 0.026;
+constexpr double kOwnU = 1.05;
+// So near to one of the query's strongest, the track's may be a neighbour of the same note.
+constexpr double kNoteS = 0.040;
+constexpr double kNoteU = 2.0;
+// A peak hides weaker ones within the reach of its lobe in the spectrogram.
+constexpr double kMaskS = 0.100;
+constexpr double kMaskHz = 34;
+// The loss of salience is told by the track's peaks around, or failing that by those of the moment.
+constexpr double kAroundS = 2.3;
+constexpr double kAroundHz = 200;
+constexpr double kMomentS = 0.7;
+constexpr std::size_t kFewestAround = 4;
+constexpr std::size_t kFewestAtAll = 5;
+constexpr double kUsualLossDb = 3;
+constexpr int kStrongestPerS = 12;   ///< of the query, as dense as a reference
+constexpr double kForeignDb = 15;    ///< from here on a peak counts as strong
+constexpr double kSurest = 0.98;     ///< chance to find a peak that nothing hides ...
+constexpr double kLeastSure = 0.03;  ///< ... and one that is hidden
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// A peak of the track where the alignment puts it in the window.
+struct Expected {
+  double time_s;
+  double freq_hz;
+  double u;
+  double salience_db;
+  double loss_db;
+  bool found;
+};
+
+class Bookkeeper {
+ public:
+  Bookkeeper(const QueryView& query, std::span<const ReferencePoint> reference,
+             double reference_pitch, const Fit& fit)
+      : query_(query), ln_pitch_change_(std::log(fit.pitch / reference_pitch)) {
+    std::vector<Coincidence> coincidences;
+    find_coincidences(query, reference, reference_pitch, fit, coincidences);
+    const auto inside = points_inside(reference, fit, query.length_s());
+    for (std::size_t i = 0; i < coincidences.size(); ++i) {  // none in an empty query
+      expected_.push_back({coincidences[i].query_time_s, std::exp(inside[i].ln_freq) * fit.pitch,
+                           inside[i].u, inside[i].salience_db, coincidences[i].loss_db,
+                           coincidences[i].weight > 0});
+    }
+    for (const QueryPoint& point : query.points()) {
+      freq_hz_.push_back(std::exp(point.ln_freq));
+      own_.push_back(is_near(point, kOwnS, kOwnU));
+    }
+  }
+
+  Account account() const {
+    Account account;
+    if (expected_.empty()) return account;
+    const auto found = std::count_if(expected_.begin(), expected_.end(),
+                                     [](const Expected& e) { return e.found; });
+    const auto count = static_cast<double>(expected_.size());
+    account.found_share = static_cast<double>(found) / count;
+    account.masking = masking_decades(account.found_share) / std::sqrt(count);
+    add_foreign(account);
+    return account;
+  }
+
+ private:
+  /// Whether the track has a peak, found, so near to a query point.
+  bool is_near(const QueryPoint& point, double seconds, double units) const {
+    const double u = point.u - point.slope * ln_pitch_change_;
+    const auto first = std::lower_bound(
+        expected_.begin(), expected_.end(), point.time_s - seconds,
+        [](const Expected& expected, double time_s) { return expected.time_s < time_s; });
+    for (auto at = first; at != expected_.end() && at->time_s < point.time_s + seconds; ++at) {
+      if (at->found && std::abs(u - at->u) < units) return true;
+    }
+    return false;
+  }
+
+  double masking_decades(double found_share) const {
+    std::vector<double> losses;
+    for (const Expected& e : expected_) {
+      if (e.found) losses.push_back(e.loss_db);
+    }
+    const double usual = losses.size() >= kFewestAtAll ? median(losses) : kUsualLossDb;
+    const double any = std::clamp(found_share, 0.05, 0.95);
+    double decades = 0;
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      const double sure =
+          chance_to_find(expected_[i].salience_db, masker_db(expected_[i]), loss_around(i, usual));
+      decades += expected_[i].found ? std::log10(sure / any) : std::log10((1 - sure) / (1 - any));
+    }
+    return decades;
+  }
+
+  /// Median loss of the peaks found around one, itself left out.
+  double loss_around(std::size_t i, double usual) const {
+    std::vector<double> around;
+    std::vector<double> moment;
+    const Expected& at = expected_[i];
+    for (std::size_t k = 0; k < expected_.size(); ++k) {
+      const Expected& other = expected_[k];
+      const double distance = std::abs(other.time_s - at.time_s);
+      if (k == i || !other.found || distance >= kAroundS) continue;
+      if (std::abs(other.freq_hz - at.freq_hz) < kAroundHz) around.push_back(other.loss_db);
+      if (distance < kMomentS) moment.push_back(other.loss_db);
+    }
+    if (around.size() >= kFewestAround) return median(around);
+    return moment.size() >= kFewestAround ? median(moment) : usual;
+  }
+
+  /// Salience of the strongest query peak that is not the track's and may hide this one; 0 = none.
+  double masker_db(const Expected& expected) const {
+    const QueryArrays query = query_.arrays();
+    double masker = 0;
+    for (std::uint32_t k = query.first_at(expected.time_s - kMaskS);
+         k < query.count && query.points[k].time_s <= expected.time_s + kMaskS; ++k) {
+      if (!own_[k] && std::abs(freq_hz_[k] - expected.freq_hz) <= kMaskHz)
+        masker = std::max<double>(masker, query.salience_db[k]);
+    }
+    return masker;
+  }
+
+  /// Of a peak of a track that is on air: a logistic fit.
+  static double chance_to_find(double salience_db, double masker_db, double loss_db) {
+    const double v = salience_db / 10;
+    const double m = masker_db / 10;
+    const double l = std::clamp(loss_db, -10.0, 15.0) / 10;  // what the fit has seen
+    const double z = -1.225 + 3.467 * v - 1.995 * m - 6.113 * l - 0.655 * v * v + 0.461 * v * m +
+                     1.901 * v * l - 0.28 * m * m - 0.084 * m * l - 0.95 * l * l;
+    return std::clamp(1 / (1 + std::exp(-z)), kLeastSure, kSurest);
+  }
+
+  void add_foreign(Account& account) const {
+    std::vector<Peak> strongest;
+    select_strongest(stand_alone(query_peaks()), 0, query_.length_s(), kStrongestPerS, strongest);
+    int explained = 0;
+    int strong = 0;
+    double foreign = 0;
+    for (const Peak& peak : strongest) {
+      if (is_near(make_query_point(peak, 0), kNoteS, kNoteU)) {
+        ++explained;
+        continue;
+      }
+      strong += peak.salience_db >= kForeignDb ? 1 : 0;
+      foreign += peak.salience_db;
+    }
+    const auto count = static_cast<double>(strongest.size());
+    account.explained_share = explained / std::max(1.0, count);
+    account.foreign_per_s = strong / query_.length_s();
+    account.foreign_db = foreign / std::max(1.0, count - explained);
+  }
+
+  std::vector<Peak> query_peaks() const {
+    const QueryArrays query = query_.arrays();
+    std::vector<Peak> peaks;
+    for (std::uint32_t i = 0; i < query.count; ++i) {
+      peaks.push_back(
+          {query.points[i].time_s, static_cast<float>(freq_hz_[i]), query.salience_db[i]});
+    }
+    return peaks;
+  }
+
+  const QueryView& query_;
+  double ln_pitch_change_;
+  std::vector<Expected> expected_;  ///< in time order
+  std::vector<double> freq_hz_;     ///< of the query's points
+  std::vector<bool> own_;           ///< of them, those that are the track's
+};
+
+}  // namespace
+
+Account account_for(const QueryView& query, std::span<const ReferencePoint> reference,
+                    double reference_pitch, const Fit& fit) {
+  return Bookkeeper(query, reference, reference_pitch, fit).account();
+}
+
+}  // namespace spintag::fingerprint

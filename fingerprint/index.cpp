@@ -85,6 +85,12 @@ std::size_t Index::track_count() const {
   return count;
 }
 
+double Index::length_s() const {
+  double length_s = 0;
+  for (const auto& shard : shards_) length_s += shard->arrays().units * IndexShard::kUnitS;
+  return length_s;
+}
+
 std::size_t Index::posting_count() const {
   std::size_t count = 0;
   for (const Shard& shard : shards_) count += shard->arrays().words.size();

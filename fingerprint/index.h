@@ -59,6 +59,7 @@ class Index {
 
   std::size_t track_count() const;
   std::size_t posting_count() const;
+  double length_s() const;  ///< of all tracks
   std::size_t resident_bytes()
       const;  ///< everything that recognition needs: postings, directory, peaks, track table
   bool contains(TrackId track_id) const;

@@ -34,7 +34,7 @@ std::vector<Alignment> Matcher::match(const Index& index, std::span<const Peak> 
   Scratch& scratch = *scratch_;
   scratch.window.reset(index, peaks, start_s, end_s);
   if (scratch.window.view().points().empty()) return {};
-  for (const Search& how : searches_of(options)) {
+  for (const Search& how : searches_of(options, index.length_s())) {
     scratch.search(index, peaks, how);
     if (scratch.window.beyond_doubt()) break;
   }

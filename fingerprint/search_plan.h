@@ -20,13 +20,18 @@ struct Search {
   std::size_t pooled = 0;       ///< ... and of all of them
 };
 
-/// The searches of a window in order. A window whose answer is beyond doubt asks no further.
-std::vector<Search> searches_of(const MatchOptions& options);
+/// The searches of a window in order. A window whose answer is beyond doubt asks no further. Wide
+/// ones are left out when the catalogue is so large that they would take seconds.
+/// @param catalogue_s  length of all tracks, seconds
+std::vector<Search> searches_of(const MatchOptions& options, double catalogue_s);
 
-/// Every speed, tempo and pitch that is looked for: pitch by pitch, from the smallest change to the
-/// largest, tempo ascending.
+/// Every tempo with every pitch: pitch by pitch, from the smallest change to the largest, tempo
+/// ascending.
 std::vector<Hypothesis> full_grid();
 /// Records that run too fast or too slow: tempo and pitch change alike.
 std::vector<Hypothesis> speed_line();
+/// Time stretched at one pitch, and pitch shifted in time.
+std::vector<Hypothesis> tempo_line();
+std::vector<Hypothesis> pitch_line();
 
 }  // namespace spintag::fingerprint

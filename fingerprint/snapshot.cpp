@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<char, 8> kMagic{'S', 'P', 'T', 'I', 'N', 'D', 'E', 'X'};
-constexpr std::uint32_t kFormat = 1;
+constexpr std::uint32_t kFormat = 2;  ///< 2: no landmarks of held notes
 constexpr std::uint32_t kByteOrder = 0x01020304;
 constexpr std::size_t kAlignment = 64;
 

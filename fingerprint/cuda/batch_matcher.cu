@@ -221,7 +221,7 @@ void OnDevice::match_batch(const Index& index, std::span<const MatchQuery> queri
   }
 
   std::unique_ptr<ActiveWindows> active;
-  for (const Search& how : searches_of(options)) {
+  for (const Search& how : searches_of(options, index.length_s())) {
     std::erase_if(searching, [](Window* window) {
       return window->too_dense || window->search.beyond_doubt();
     });

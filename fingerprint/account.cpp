@@ -77,8 +77,7 @@ class Bookkeeper {
     const auto found = std::count_if(expected_.begin(), expected_.end(),
                                      [](const Expected& e) { return e.found; });
     const auto count = static_cast<double>(expected_.size());
-    account.found_share = static_cast<double>(found) / count;
-    account.masking = masking_decades(account.found_share) / std::sqrt(count);
+    account.masking = masking_decades(static_cast<double>(found) / count) / std::sqrt(count);
     add_foreign(account);
     return account;
   }

@@ -12,7 +12,6 @@ namespace spintag::fingerprint {
 /// What confidence is made of besides the score. A song under speech, noise or another song misses
 /// peaks where these are strong; another song misses them anywhere.
 struct Account {
-  double found_share = 0;  ///< of the track's peaks in the window
   /// Log-likelihood ratio, in decades over the square root of the track's peaks in the window, of
   /// two stories about which of them are missing: those that are masked, or any.
   double masking = 0;

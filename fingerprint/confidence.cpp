@@ -21,20 +21,20 @@ constexpr double kLoudest = 30;
 constexpr double kPointsPerDecade = 4;
 constexpr double kFittedTracks = 100;
 
-// Of the fit, for ln(score), ln(window) and the members of Account.
-constexpr double kScore = 5.41;
-constexpr double kWindow = -3.81;
-constexpr double kMasking = 2.468;
-constexpr double kExplained = 2.922;
-constexpr double kForeign = -0.838;
-constexpr double kForeignDb = 0.531;
-constexpr double kFound = -7.522;
-constexpr double kNone = -12.741;
+// Of the fit, for score a second, ln(score), ln(window) and members of Account.
+constexpr double kRate = 0.431;
+constexpr double kScore = 1.219;
+constexpr double kWindow = 0.514;
+constexpr double kMasking = 2.17;
+constexpr double kExplained = 0.429;
+constexpr double kForeign = -0.819;
+constexpr double kForeignDb = 0.508;
+constexpr double kNone = -11.439;
 
 /// Log-odds for one of the fit: beyond the last wrong tag that was seen they are steeper than a fit
 /// over all of them, which is what makes a threshold worth its name.
 constexpr double kSteepness = 5.76;
-constexpr double kEven = 0.32;
+constexpr double kEven = 0.1;
 
 }  // namespace
 
@@ -43,12 +43,11 @@ double confidence_of(double score, const Account& account, double window_s,
   if (score < kWorthJudging) return 0;
   const double more = std::log10(std::max(1.0, static_cast<double>(tracks) / kFittedTracks));
   const double points = std::max(1.0, score - kPointsPerDecade * more);
-  const double fit = kNone + kScore * std::log(points) +
-                     kWindow * std::log(std::clamp(window_s, kShortest, kLongest)) +
-                     kMasking * account.masking + kExplained * account.explained_share +
-                     kForeign * account.foreign_per_s +
-                     kForeignDb * std::clamp(account.foreign_db, kFaintest, kLoudest) +
-                     kFound * account.found_share;
+  const double length_s = std::clamp(window_s, kShortest, kLongest);
+  const double fit = kNone + kRate * points / length_s + kScore * std::log(points) +
+                     kWindow * std::log(length_s) + kMasking * account.masking +
+                     kExplained * account.explained_share + kForeign * account.foreign_per_s +
+                     kForeignDb * std::clamp(account.foreign_db, kFaintest, kLoudest);
   constexpr double kLargest = 1 - std::numeric_limits<double>::epsilon() / 2;  // nothing is certain
   return std::min(1 / (1 + std::exp(-kSteepness * (fit - kEven))), kLargest);
 }

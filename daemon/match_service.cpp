@@ -23,8 +23,8 @@ bool same_options(const MatchOptions& a, const MatchOptions& b) {
   const auto same = [](const fingerprint::Hypothesis& x, const fingerprint::Hypothesis& y) {
     return x.tempo == y.tempo && x.pitch == y.pitch;
   };
-  return a.min_confidence == b.min_confidence && a.max_matches == b.max_matches &&
-         std::ranges::equal(a.hypotheses, b.hypotheses, same);
+  return a.any_speed == b.any_speed && a.min_confidence == b.min_confidence &&
+         a.max_matches == b.max_matches && std::ranges::equal(a.hypotheses, b.hypotheses, same);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "fingerprint/cuda/reference.cuh"
 #include "fingerprint/cuda/selection.cuh"
 #include "fingerprint/peak_order.h"
+#include "fingerprint/search_plan.h"
 #include "tests/bench/cuda/bench.cuh"
 
 namespace spintag::bench {
@@ -45,17 +46,18 @@ void bench_queries(Bench& bench) {
   const fp::cuda::PeakBatch dense = random_batch(bench, windows, kSeconds);
   const std::vector<fp::cuda::WindowTimes> host_times(windows, {0, kSeconds});
   const Array<fp::cuda::WindowTimes> times(bench.context(), host_times);
-  for (const int per_second :
-       {fp::BroadcastProfile::grid_query_peaks_per_s, fp::BroadcastProfile::query_peaks_per_s}) {
-    const std::string how = ", " + std::to_string(per_second) + " peaks/s";
+  for (const fp::Search& search : fp::searches_of({.any_speed = false}, 0)) {
+    const std::string how = ", " + std::to_string(search.peaks_per_s) + " peaks/s";
     fp::cuda::PeakBatch selected;
     fp::cuda::ProbeBatch probes;
     const double select_ms = bench.milliseconds([&] {
-      fp::cuda::select_strongest(bench.context(), dense, times.data(), per_second, selected);
+      fp::cuda::select_strongest(bench.context(), dense, times.data(), search.peaks_per_s,
+                                 selected);
     });
     bench.rate_row("select_strongest", size + how, select_ms, dense.total, "peaks/s");
     const double ms = bench.milliseconds([&] {
-      fp::cuda::make_query_probes(bench.context(), selected, times.data(), {1.03, 0.98}, probes);
+      fp::cuda::make_query_probes(bench.context(), selected, times.data(), {1.03, 0.98},
+                                  search.soft, probes);
     });
     bench.rate_row("make_query_probes", size + how, ms, probes.total, "probes/s",
                    std::to_string(probes.total / windows) + " a window");

@@ -87,7 +87,7 @@ CpuTimes time_cpu(const Catalogue& catalogue, std::size_t windows) {
   for (std::size_t window = 0; window < windows; ++window) {
     auto begin = Clock::now();
     view.assign(catalogue.windows[window], catalogue.times[window].start_s,
-                catalogue.times[window].end_s, 1);
+                catalogue.times[window].end_s);
     times.view += since(begin);
     for (std::size_t i = window * kCandidates; i < (window + 1) * kCandidates; ++i) {
       Fit fit = catalogue.fits[i];
@@ -139,12 +139,12 @@ void bench_verification(Bench& bench) {
   }
   const Array<cuda::VerifyTask> tasks(context, list);
 
-  const cuda::QueryViews views(context, batch, catalogue.times, 1);
+  const cuda::QueryViews views(context, batch, catalogue.times);
   const auto windows = static_cast<double>(window_count);
   const auto count = static_cast<double>(list.size());
   const std::string size = std::to_string(list.size()) + " alignments, 10 s, 4 min tracks";
   const double view_ms =
-      bench.milliseconds([&] { const cuda::QueryViews again(context, batch, catalogue.times, 1); });
+      bench.milliseconds([&] { const cuda::QueryViews again(context, batch, catalogue.times); });
   const double settle_ms =
       bench.milliseconds([&] { cuda::settle_offsets(context, views, tasks, list.size()); });
   const double verify_ms =

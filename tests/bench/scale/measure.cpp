@@ -10,6 +10,7 @@
 #include "fingerprint/landmarks.h"
 #include "fingerprint/profile.h"
 #include "fingerprint/query_view.h"
+#include "fingerprint/search_plan.h"
 
 namespace spintag::bench {
 namespace {
@@ -20,11 +21,17 @@ using Profile = fingerprint::BroadcastProfile;
 
 constexpr double kSongS = 240;
 
-std::vector<fingerprint::Probe> probes_of(const std::vector<Peak>& peaks, int peaks_per_s) {
+/// The searches of a small catalogue at the usual speed, sparse and dense.
+std::vector<fingerprint::Search> usual_searches() {
+  return fingerprint::searches_of({.any_speed = false}, 0);
+}
+
+std::vector<fingerprint::Probe> probes_of(const std::vector<Peak>& peaks,
+                                          const fingerprint::Search& how) {
   std::vector<Peak> strongest;
-  fingerprint::select_strongest(peaks, 0, kWindowS, peaks_per_s, strongest);
+  fingerprint::select_strongest(peaks, 0, kWindowS, how.peaks_per_s, strongest);
   std::vector<fingerprint::Probe> probes;
-  fingerprint::make_query_probes(strongest, 0, {}, probes);
+  fingerprint::make_query_probes(strongest, 0, {}, how.soft, probes);
   return probes;
 }
 
@@ -67,17 +74,17 @@ void print_hashes(const char* name, const Hashes& hashes,
   std::printf("%-10s %6.2f peaks/s %6.2f landmarks/s, effective bits %.2f", name,
               hashes.peaks / hashes.seconds, hashes.landmarks / hashes.seconds,
               -std::log2(same / pairs));
-  for (const int peaks_per_s : {Profile::grid_query_peaks_per_s, Profile::query_peaks_per_s}) {
+  for (const fingerprint::Search& how : usual_searches()) {
     double votes = 0;
     double asked = 0;
     for (const std::vector<Peak>& window : windows) {
-      for (const fingerprint::Probe& probe : probes_of(window, peaks_per_s)) {
+      for (const fingerprint::Probe& probe : probes_of(window, how)) {
         asked += probe.count;
         for (std::uint32_t k = 0; k < probe.count; ++k) votes += hashes.count[probe.hash + k];
       }
     }
-    std::printf("; windows at %d peaks/s: %.0f hashes, bits %.2f, votes a song %.2f", peaks_per_s,
-                asked / static_cast<double>(windows.size()),
+    std::printf("; windows at %d peaks/s: %.0f hashes, bits %.2f, votes a song %.2f",
+                how.peaks_per_s, asked / static_cast<double>(windows.size()),
                 -std::log2(votes / asked / hashes.landmarks),
                 votes / static_cast<double>(windows.size()) / hashes.seconds * kSongS);
   }
@@ -120,11 +127,11 @@ void print_statistics(std::span<const MusicTrack> music, std::span<const MusicTr
 void print_votes(const fingerprint::Index& index, std::span<const Window> windows,
                  std::size_t sample, unsigned threads) {
   const std::size_t count = std::min(sample, windows.size());
-  for (const int peaks_per_s : {Profile::grid_query_peaks_per_s, Profile::query_peaks_per_s}) {
+  for (const fingerprint::Search& how : usual_searches()) {
     std::vector<std::uint64_t> votes(count);
     std::vector<std::uint64_t> asked(count);
     for_each_in_threads(count, threads, [&](std::size_t i) {
-      for (const fingerprint::Probe& probe : probes_of(windows[i].peaks, peaks_per_s)) {
+      for (const fingerprint::Probe& probe : probes_of(windows[i].peaks, how)) {
         asked[i] += probe.count;
         for (std::uint32_t k = 0; k < probe.count; ++k) {
           for (const auto& shard : index.shards())
@@ -148,7 +155,7 @@ void print_votes(const fingerprint::Index& index, std::span<const Window> window
       std::printf(
           "votes a window, %s, %d peaks/s: mean %.0f median %llu max %llu (%.0f hashes; %zu "
           "windows)\n",
-          planted ? "planted" : "unknown", peaks_per_s, sum / size,
+          planted ? "planted" : "unknown", how.peaks_per_s, sum / size,
           static_cast<unsigned long long>(sorted[sorted.size() / 2]),
           static_cast<unsigned long long>(sorted.back()), hashes / size, sorted.size());
     }

@@ -85,9 +85,16 @@ void expect_equal(const std::vector<std::vector<Alignment>>& found,
   }
 }
 
+MatchOptions usual_speed() {
+  MatchOptions options;
+  options.any_speed = false;  // a thousand hypotheses take their time: a few windows ask them below
+  return options;
+}
+
 class CudaBatchMatcher : public CudaTest {
  protected:
-  void compare(const std::shared_ptr<const Index>& index, const MatchOptions& options = {}) {
+  void compare(const std::shared_ptr<const Index>& index,
+               const MatchOptions& options = usual_speed()) {
     const auto& queries = Material::get().queries;
     expect_equal(on_device().match(index, queries, options),
                  BatchMatcher(cpu_).match(index, queries, options));
@@ -104,7 +111,7 @@ class CudaBatchMatcher : public CudaTest {
 TEST_F(CudaBatchMatcher, FindsWhatTheCpuFinds) {
   const Material& material = Material::get();
   const auto index = Index::build(material.tracks(0, 5));
-  const auto found = BatchMatcher(cuda_).match(index, material.queries);
+  const auto found = BatchMatcher(cuda_).match(index, material.queries, usual_speed());
   ASSERT_FALSE(found[0].empty());
   EXPECT_EQ(found[0][0].track_id, 100);
   EXPECT_NEAR(found[0][0].track_start_s, 1.3, 0.01);
@@ -112,14 +119,14 @@ TEST_F(CudaBatchMatcher, FindsWhatTheCpuFinds) {
 }
 
 TEST_F(CudaBatchMatcher, ReportsDoubtfulOnesAlike) {
-  MatchOptions options;
+  MatchOptions options = usual_speed();
   options.min_confidence = 0;
   options.max_matches = 50;
   compare(Index::build(Material::get().tracks(0, 5)), options);
 }
 
 TEST_F(CudaBatchMatcher, TriesTheSameHypotheses) {
-  MatchOptions options;
+  MatchOptions options = usual_speed();
   options.hypotheses = {{1, 1}, {1.02, 1.02}, {0.97, 1}, {1, 1.01}};
   options.min_confidence = 0.5;
   compare(Index::build(Material::get().tracks(0, 5)), options);
@@ -145,12 +152,38 @@ TEST_F(CudaBatchMatcher, ManyWindowsAtOnceAreEachByItself) {
     many.insert(many.end(), material.queries.begin(), material.queries.end());
   }
   ASSERT_GT(many.size(), 1'024U);
-  const auto all = on_device().match(index, many, {});
-  const auto once = on_device().match(index, material.queries, {});
+  const auto all = on_device().match(index, many, usual_speed());
+  const auto once = on_device().match(index, material.queries, usual_speed());
   for (std::size_t i = 0; i < all.size(); i += once.size()) {
     expect_equal({all.begin() + static_cast<std::ptrdiff_t>(i),
                   all.begin() + static_cast<std::ptrdiff_t>(i + once.size())},
                  once);
+  }
+}
+
+/// Windows of which each leaves the search at another stage: a clip at the usual speed, others that
+/// only the searches of all speeds find, and one that nothing finds.
+TEST_F(CudaBatchMatcher, SearchesAllSpeedsAsTheCpuDoes) {
+  const Material& material = Material::get();
+  std::vector<std::vector<Peak>> clips{material.clips[0], peaks_of(make_music(999, 3)), {}};
+  for (const Hypothesis& played : {Hypothesis{1.06, 1.06}, {0.93, 1.09}}) {
+    clips.push_back(peaks_of(excerpt(make_music(151, kSongSeconds, played), 4 / played.tempo, 4)));
+  }
+  std::vector<MatchQuery> queries;
+  for (const auto& clip : clips) queries.push_back({clip, 0, 4});
+  queries[0].end_s = 2.5;
+  queries[1].end_s = 2.5;
+  const auto index = Index::build(material.tracks(1, 4))->changed(material.tracks(4, 5), {});
+  ASSERT_EQ(index->shards().size(), 2U);
+  MatchOptions options;
+  options.min_confidence = 0;
+  options.max_matches = 50;
+  const auto found = on_device().match(index, queries, options);
+  expect_equal(found, BatchMatcher(cpu_).match(index, queries, options));
+  for (const std::size_t played : {3, 4}) {
+    ASSERT_FALSE(found[played].empty());
+    EXPECT_EQ(found[played][0].track_id, 101);
+    EXPECT_GT(found[played][0].confidence, 0.9);
   }
 }
 

@@ -144,11 +144,14 @@ TEST_F(CudaLandmarks, ManyWindowsOfOneListAreEachTheProcessors) {
 TEST_F(CudaLandmarks, ProbesOfWarpedPeaksAreTheProcessors) {
   const std::vector<Hypothesis> warps{{1, 1},      {0.9, 0.9},  {1.1, 1.1},    {1.06, 1},
                                       {1, 0.9439}, {0.97, 1.1}, {1.031, 1.012}};
+  const std::vector<Softness> softness{{0.3, 0.3}, {0.2, 0.4},   {0, 0},    {0.49, 0.01},
+                                       {0.4, 0.4}, {0.01, 0.49}, {0.2, 0.3}};
   for (const Hypothesis& warp : warps) {
     SCOPED_TRACE(testing::Message() << "tempo " << warp.tempo << ", pitch " << warp.pitch);
+    const Softness& soft = softness[&warp - warps.data()];
     expect_twins([&](kernels::Device& device, Lists lists) {
       const std::vector<double> origins(lists.size(), 0.0);
-      return make_query_probes(device, lists, origins, warp);
+      return make_query_probes(device, lists, origins, warp, soft);
     });
   }
 }
@@ -164,8 +167,9 @@ TEST_F(CudaLandmarks, ProbesOfSelectedWindowsCountFromTheirOrigins) {
     }
     const auto spans = spans_of(selected);
     const Hypothesis warp{1.023, 0.98};
-    const auto probes = make_query_probes(cuda_, spans, origins, warp);
-    expect_same(probes, make_query_probes(cpu_, spans, origins, warp));
+    const Softness soft{0.2, 0.4};
+    const auto probes = make_query_probes(cuda_, spans, origins, warp, soft);
+    expect_same(probes, make_query_probes(cpu_, spans, origins, warp, soft));
     EXPECT_FALSE(probes.front().empty());
   }
 }
@@ -174,7 +178,7 @@ TEST_F(CudaLandmarks, FrequenciesThatFitNoHashAskNothingOnEither) {
   expect_twins(
       [](kernels::Device& device, Lists lists) {
         const std::vector<double> origins(lists.size(), 0.0);
-        return make_query_probes(device, lists, origins, {});
+        return make_query_probes(device, lists, origins, {}, {});
       },
       {{{0, 0.1F, 9},
         {0.5, 20, 9},

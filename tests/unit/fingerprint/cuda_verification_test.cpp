@@ -92,13 +92,11 @@ class Music {
 
 class CudaVerification : public CudaTest {
  protected:
-  void expect_twins_agree(std::span<const VerifyWindow> windows, double pitch,
+  void expect_twins_agree(std::span<const VerifyWindow> windows,
                           std::span<const VerifyRequest> requests) {
-    expect_same(settle_offsets(cpu_, windows, pitch, requests),
-                settle_offsets(cuda_, windows, pitch, requests));
-    expect_same(verify(cpu_, windows, pitch, requests), verify(cuda_, windows, pitch, requests));
-    expect_same(verify(cpu_, windows, pitch, requests, false),
-                verify(cuda_, windows, pitch, requests, false));
+    expect_same(settle_offsets(cpu_, windows, requests), settle_offsets(cuda_, windows, requests));
+    expect_same(verify(cpu_, windows, requests), verify(cuda_, windows, requests));
+    expect_same(verify(cpu_, windows, requests, false), verify(cuda_, windows, requests, false));
   }
 };
 
@@ -120,8 +118,8 @@ TEST_F(CudaVerification, TrueAlignmentsHaveTheSameBitsAtEverySpeedAndLength) {
           requests.push_back({0, packed, fit});
         }
       }
-      expect_twins_agree({&window, 1}, truth.pitch, requests);
-      const auto verdicts = verify(cuda_, {&window, 1}, truth.pitch, requests);
+      expect_twins_agree({&window, 1}, requests);
+      const auto verdicts = verify(cuda_, {&window, 1}, requests);
       EXPECT_GT(verdicts[10].score, 2 * seconds);  // the one that begins at the truth
     }
   }
@@ -140,7 +138,7 @@ TEST_F(CudaVerification, UnrelatedMusicHasTheSameBits) {
     for (const auto& packed : tracks)
       requests.push_back({window, packed, {music.uniform(-2, 35), music.uniform(0.9, 1.1), 1.02}});
   }
-  expect_twins_agree(windows, 1.02, requests);
+  expect_twins_agree(windows, requests);
 }
 
 TEST_F(CudaVerification, EdgesHaveTheSameBits) {
@@ -167,9 +165,9 @@ TEST_F(CudaVerification, EdgesHaveTheSameBits) {
         requests.push_back({window, *packed, {offset, 1, 1}});
     }
   }
-  expect_twins_agree(windows, 1, requests);
-  expect_twins_agree(windows, 1, {});
-  expect_twins_agree({}, 1, {});
+  expect_twins_agree(windows, requests);
+  expect_twins_agree(windows, {});
+  expect_twins_agree({}, {});
 }
 
 TEST_F(CudaVerification, DenserTracksThanMadeHaveTheSameBits) {
@@ -186,8 +184,8 @@ TEST_F(CudaVerification, DenserTracksThanMadeHaveTheSameBits) {
   const VerifyWindow window{heard, 0, 60};
   const std::vector<VerifyRequest> requests = {
       {0, packed, {5.01, 1, 1}}, {0, packed, {5, 1.003, 1}}, {0, packed, {30, 1, 1}}};
-  expect_twins_agree({&window, 1}, 1, requests);
-  const Verdict verdict = verify(cuda_, {&window, 1}, 1, requests)[0];
+  expect_twins_agree({&window, 1}, requests);
+  const Verdict verdict = verify(cuda_, {&window, 1}, requests)[0];
   EXPECT_GT(verdict.expected, 1100);
   EXPECT_GT(verdict.score, 300);
 }
@@ -211,13 +209,13 @@ TEST_F(CudaVerification, ThousandAlignmentsAtOnceAreWhatTheyAreOneByOne) {
     requests.push_back(
         {window, tracks[(i / 50) % 10], {0.3 * window + music.uniform(-0.04, 0.04), 1, 1}});
   }
-  const auto settled = settle_offsets(cuda_, windows, 1, requests);
-  const auto verdicts = verify(cuda_, windows, 1, requests);
-  expect_same(settle_offsets(cpu_, windows, 1, requests), settled);
-  expect_same(verify(cpu_, windows, 1, requests), verdicts);
+  const auto settled = settle_offsets(cuda_, windows, requests);
+  const auto verdicts = verify(cuda_, windows, requests);
+  expect_same(settle_offsets(cpu_, windows, requests), settled);
+  expect_same(verify(cpu_, windows, requests), verdicts);
   for (std::size_t i = 0; i < requests.size(); i += 37) {
-    expect_same({settled[i]}, settle_offsets(cuda_, windows, 1, {&requests[i], 1}));
-    expect_same({verdicts[i]}, verify(cuda_, windows, 1, {&requests[i], 1}));
+    expect_same({settled[i]}, settle_offsets(cuda_, windows, {&requests[i], 1}));
+    expect_same({verdicts[i]}, verify(cuda_, windows, {&requests[i], 1}));
   }
 }
 
@@ -228,18 +226,19 @@ TEST_F(CudaVerification, WhatTheDeviceHasNoRoomForIsAnError) {
   PackedPeaks dense;  // a thousand peaks at one time
   for (int i = 0; i < 1000; ++i) {
     dense.push_back(std::byte{static_cast<unsigned char>(i % 250 + 1)});
-    dense.insert(dense.end(), 2, std::byte{0});
+    dense.push_back(std::byte{4});  // of its frequency too: in the band
+    dense.push_back(std::byte{0});
   }
   const VerifyRequest request{0, dense, {0, 1, 1}};
-  EXPECT_THROW(verify(cuda_, {&window, 1}, 1, {&request, 1}), kernels::DeviceError);
-  EXPECT_THROW(settle_offsets(cuda_, {&window, 1}, 1, {&request, 1}), kernels::DeviceError);
+  EXPECT_THROW(verify(cuda_, {&window, 1}, {&request, 1}), kernels::DeviceError);
+  EXPECT_THROW(settle_offsets(cuda_, {&window, 1}, {&request, 1}), kernels::DeviceError);
   const VerifyWindow day{query, 0, 86400};
-  EXPECT_THROW(verify(cuda_, {&day, 1}, 1, {&request, 1}), kernels::DeviceError);
-  EXPECT_EQ(verify(cpu_, {&window, 1}, 1, {&request, 1})[0].expected, 1000);
+  EXPECT_THROW(verify(cuda_, {&day, 1}, {&request, 1}), kernels::DeviceError);
+  EXPECT_EQ(verify(cpu_, {&window, 1}, {&request, 1})[0].expected, 1000);
 
   const PackedPeaks packed = make_reference(music.dense_peaks(10));
   const VerifyRequest good{0, packed, {3, 1, 1}};
-  expect_twins_agree({&window, 1}, 1, {&good, 1});
+  expect_twins_agree({&window, 1}, {&good, 1});
 }
 
 TEST_F(CudaVerification, WrongRequestsAreRefused) {
@@ -248,8 +247,8 @@ TEST_F(CudaVerification, WrongRequestsAreRefused) {
   const VerifyRequest not_whole{0, broken, {}};
   const VerifyRequest no_window{1, {}, {}};
   for (kernels::Device* device : {&cpu_, &cuda_}) {
-    EXPECT_THROW(verify(*device, {&window, 1}, 1, {&not_whole, 1}), std::invalid_argument);
-    EXPECT_THROW(settle_offsets(*device, {&window, 1}, 1, {&no_window, 1}), std::invalid_argument);
+    EXPECT_THROW(verify(*device, {&window, 1}, {&not_whole, 1}), std::invalid_argument);
+    EXPECT_THROW(settle_offsets(*device, {&window, 1}, {&no_window, 1}), std::invalid_argument);
   }
 }
 

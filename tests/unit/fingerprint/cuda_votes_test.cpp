@@ -50,7 +50,7 @@ std::vector<Probe> probes_of(const Song& song, double start_s, double length_s,
     if (peak.time_s >= start_s && peak.time_s < start_s + length_s) peaks.push_back(peak);
   }
   std::vector<Probe> probes;
-  make_query_probes(peaks, start_s, hypothesis, probes);
+  make_query_probes(peaks, start_s, hypothesis, {}, probes);
   return probes;
 }
 

@@ -112,13 +112,23 @@ TEST(Landmarks, AnchorTakesItsTwoStrongestTargets) {
 }
 
 TEST(Landmarks, TargetsOutsideTheZoneMakeNone) {
-  const float f = freq_at(500.5);
-  for (const Peak& outside : {Peak{1.04, f, 9}, Peak{2.61, f, 9}, Peak{1.5, freq_at(681.5), 9},
-                              Peak{1.5, freq_at(319.5), 9}}) {
+  const auto pairs_with = [](double time_s, double u) {
+    const std::vector<Peak> pair{{1.0, freq_at(500.5), 20}, {time_s, freq_at(u), 9}};
     std::vector<Landmark> landmarks;
-    make_reference_landmarks(std::vector<Peak>{{1.0, f, 20}, outside}, landmarks);
-    EXPECT_TRUE(landmarks.empty());
+    make_reference_landmarks(pair, landmarks);
+    std::vector<Probe> probes;
+    make_query_probes(pair, 0, {}, {0, 0}, probes);
+    EXPECT_EQ(landmarks.size(), probes.size()) << time_s << " s, " << u;  // one zone for both
+    return landmarks.size();
+  };
+  for (const double u : {680.4, 520.5, 504.6, 496.4, 320.6}) {
+    EXPECT_EQ(pairs_with(1.06, u), 1U) << u;
+    EXPECT_EQ(pairs_with(2.59, u), 1U) << u;
+    EXPECT_EQ(pairs_with(1.04, u), 0U) << u;
+    EXPECT_EQ(pairs_with(2.61, u), 0U) << u;
   }
+  for (const double u : {681.5, 319.5}) EXPECT_EQ(pairs_with(1.5, u), 0U) << u;
+  for (const double u : {500.5, 504.4, 496.6}) EXPECT_EQ(pairs_with(1.5, u), 0U) << u;
 }
 
 TEST(Landmarks, QueryAsksWhatTheReferenceStored) {
@@ -127,7 +137,7 @@ TEST(Landmarks, QueryAsksWhatTheReferenceStored) {
   std::vector<Landmark> landmarks;
   make_reference_landmarks(reference, landmarks);
   std::vector<Probe> probes;
-  make_query_probes(dense, 0, {}, probes);
+  make_query_probes(dense, 0, {}, {}, probes);
   std::size_t met = 0;
   for (const Landmark& l : landmarks) met += asks(probes, l.hash) ? 1 : 0;
   EXPECT_GT(met, landmarks.size() * 98 / 100);
@@ -140,11 +150,22 @@ TEST(Landmarks, SoftBinsAskTheNeighbourNearABoundaryOnly) {
   // u1 just over a boundary, u2 and dt in the middle of their bins.
   const std::vector<Peak> peaks{{0.0, freq_at(500.1), 20}, {30.5 * 0.016, freq_at(450.5), 20}};
   std::vector<Probe> probes;
-  make_query_probes(peaks, 0, {}, probes);
+  make_query_probes(peaks, 0, {}, {}, probes);
   EXPECT_TRUE(asks(probes, hash_of(500, 450, 30)));
   EXPECT_TRUE(asks(probes, hash_of(499, 450, 30)));
   EXPECT_FALSE(asks(probes, hash_of(501, 450, 30)));
   EXPECT_FALSE(asks(probes, hash_of(500, 451, 30)));
+  EXPECT_FALSE(asks(probes, hash_of(500, 450, 31)));
+  EXPECT_EQ(probes.size(), 2U);
+  probes.clear();
+  make_query_probes(peaks, 0, {}, {0.05, 0.45}, probes);  // harder in frequency, softer in time
+  EXPECT_EQ(probes.size(), 1U);
+  probes.clear();
+  const std::vector<Peak> early{{0.0, freq_at(500.5), 20}, {30.4 * 0.016, freq_at(450.5), 20}};
+  make_query_probes(early, 0, {}, {0.05, 0.45}, probes);
+  ASSERT_EQ(probes.size(), 1U);
+  EXPECT_TRUE(asks(probes, hash_of(500, 450, 29)));
+  EXPECT_TRUE(asks(probes, hash_of(500, 450, 30)));
   EXPECT_FALSE(asks(probes, hash_of(500, 450, 31)));
 }
 
@@ -160,7 +181,7 @@ TEST(Landmarks, WarpedQueryAsksForTheUnwarpedReference) {
   }
   const auto met = [&](const Hypothesis& hypothesis) {
     std::vector<Probe> probes;
-    make_query_probes(fast, 0, hypothesis, probes);
+    make_query_probes(fast, 0, hypothesis, {}, probes);
     return std::count_if(landmarks.begin(), landmarks.end(),
                          [&](const Landmark& l) { return asks(probes, l.hash); });
   };

@@ -124,8 +124,9 @@ TEST(Matcher, HypothesisFindsASpeedThatUnityMisses) {
     const auto part = static_cast<float>(at - static_cast<double>(i));
     fast.push_back(song[i] * (1 - part) + song[i + 1] * part);
   }
-  EXPECT_TRUE(match(fast).empty());
   MatchOptions options;
+  options.any_speed = false;
+  EXPECT_TRUE(match(fast, options).empty());
   options.hypotheses = {{1.0, 1.0}, {1.0375, 1.0375}};
   const auto found = match(fast, options);
   ASSERT_FALSE(found.empty());
@@ -133,6 +134,41 @@ TEST(Matcher, HypothesisFindsASpeedThatUnityMisses) {
   EXPECT_NEAR(found[0].tempo, 1.04, 0.002);
   EXPECT_NEAR(found[0].pitch, 1.04, 0.002);
   EXPECT_NEAR(found[0].track_start_s, 12, 0.02);
+}
+
+/// Ten seconds of song 2 from 12 s on, played so, in a little noise.
+void expect_found_played(const Hypothesis& played) {
+  SCOPED_TRACE(testing::Message() << "tempo " << played.tempo << ", pitch " << played.pitch);
+  auto clip = excerpt(make_music(52, kSongSeconds, played), 12 / played.tempo, 10);
+  add_noise(clip, 5, 0.01);
+  const auto found = match(clip);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].track_id, 102);
+  EXPECT_NEAR(found[0].tempo / played.tempo, 1, 0.002);
+  EXPECT_NEAR(found[0].pitch / played.pitch, 1, 0.002);
+  EXPECT_NEAR(found[0].track_start_s, 12, 0.03);
+  MatchOptions usual;
+  usual.any_speed = false;
+  EXPECT_TRUE(match(clip, usual).empty()) << "nothing that needs a search of all speeds";
+}
+
+TEST(Matcher, FindsASongAtAnotherSpeed) {
+  for (const double speed : {0.9, 0.93, 1.04, 1.0625, 1.1}) expect_found_played({speed, speed});
+}
+
+TEST(Matcher, FindsASongAtAnotherTempo) {
+  for (const double tempo : {0.88, 0.95, 1.03, 1.07, 1.12}) expect_found_played({tempo, 1});
+}
+
+TEST(Matcher, FindsASongAtAnotherPitch) {
+  for (const double semitones : {-3.0, -1.5, -0.4, 0.35, 1.0, 2.75})
+    expect_found_played({1, std::exp2(semitones / 12)});
+}
+
+TEST(Matcher, FindsASongWhoseTempoAndPitchBothDiffer) {
+  for (const Hypothesis& played :
+       {Hypothesis{0.91, 1.12}, {1.11, 0.9}, {1.04, 0.97}, {0.97, 0.87}, {1.08, 1.15}})
+    expect_found_played(played);
 }
 
 TEST(Matcher, DuplicatesAreToldInAStableOrder) {

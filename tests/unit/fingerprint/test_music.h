@@ -17,23 +17,28 @@ namespace spintag::fingerprint {
 inline constexpr double kTestRateHz = 11025;
 
 /// Notes of three voices with harmonics and decay over a little noise; full scale = 1.
-inline std::vector<float> make_music(std::uint32_t seed, double seconds) {
+/// @param seconds  at the tempo that the notes are written in
+/// @param played   how fast and how high they are played: the same notes for a seed
+inline std::vector<float> make_music(std::uint32_t seed, double seconds,
+                                     const Hypothesis& played = {}) {
   std::mt19937 random(seed);
   const auto uniform = [&random](double low, double high) {
     return low + (high - low) * (static_cast<double>(random()) / 4294967296.0);
   };
-  std::vector<float> samples(static_cast<std::size_t>(seconds * kTestRateHz));
-  for (float& sample : samples) sample = static_cast<float>(uniform(-0.002, 0.002));
+  std::vector<float> noise(static_cast<std::size_t>(seconds * kTestRateHz));
+  for (float& sample : noise) sample = static_cast<float>(uniform(-0.002, 0.002));
+  std::vector<float> samples(static_cast<std::size_t>(seconds / played.tempo * kTestRateHz));
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = noise[i % noise.size()];
   for (int voice = 0; voice < 3; ++voice) {
     for (double start = uniform(0, 0.3); start < seconds; start += uniform(0.12, 0.5)) {
       const double freq = 110.0 * std::exp2((voice * 12 + std::floor(uniform(0, 24))) / 12.0);
-      const double decay = uniform(3, 9);
+      const double decay = uniform(3, 9) * played.tempo;
       const double level = uniform(0.03, 0.12);
-      const auto first = static_cast<std::size_t>(start * kTestRateHz);
-      const auto last =
-          std::min(samples.size(), first + static_cast<std::size_t>(0.8 * kTestRateHz));
+      const auto first = static_cast<std::size_t>(start / played.tempo * kTestRateHz);
+      const auto last = std::min(
+          samples.size(), first + static_cast<std::size_t>(0.8 / played.tempo * kTestRateHz));
       for (int harmonic = 1; harmonic <= 5 && harmonic * freq < 5000; ++harmonic) {
-        const double step = 2 * std::numbers::pi * harmonic * freq / kTestRateHz;
+        const double step = 2 * std::numbers::pi * harmonic * freq * played.pitch / kTestRateHz;
         for (std::size_t i = first; i < last; ++i) {
           const double t = static_cast<double>(i - first);
           samples[i] += static_cast<float>(level / harmonic * std::exp(-decay * t / kTestRateHz) *

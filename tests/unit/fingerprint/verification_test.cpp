@@ -1,5 +1,4 @@
-// tests/unit/fingerprint/verification_test.cpp - the fit, the bound on chance, and what confidence
-// makes of them.
+// tests/unit/fingerprint/verification_test.cpp - the fit and the bound on chance.
 #include "fingerprint/verification.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +7,6 @@
 #include <cmath>
 #include <random>
 
-#include "fingerprint/confidence.h"
 #include "fingerprint/fit_sums.h"
 #include "fingerprint/landmarks.h"
 #include "fingerprint/reference.h"
@@ -45,7 +43,7 @@ std::vector<ReferencePoint> points_of(const std::vector<Peak>& peaks) {
 
 /// The reference as heard from `fit.offset_s` on for `seconds`, with jitter, among other peaks.
 QueryView heard(const std::vector<Peak>& reference, const Fit& fit, double seconds, double jitter_s,
-                double lost, double other_per_s, double probe_pitch = 1) {
+                double lost, double other_per_s) {
   std::mt19937 random(77);
   std::vector<Peak> query = random_peaks(78, seconds, other_per_s);
   for (const Peak& peak : reference) {
@@ -57,7 +55,7 @@ QueryView heard(const std::vector<Peak>& reference, const Fit& fit, double secon
   std::sort(query.begin(), query.end(),
             [](const Peak& a, const Peak& b) { return a.time_s < b.time_s; });
   QueryView view;
-  view.assign(query, 0, seconds, probe_pitch);
+  view.assign(query, 0, seconds);
   return view;
 }
 
@@ -100,7 +98,7 @@ TEST(Verification, ScoreIsABoundOnChance) {
   int over_two = 0;
   for (std::uint32_t seed = 0; seed < 25; ++seed) {
     QueryView view;
-    view.assign(random_peaks(1000 + seed, 10, 100), 0, 10, 1);
+    view.assign(random_peaks(1000 + seed, 10, 100), 0, 10);
     for (double offset = 3; offset < 3900; offset += 40) {
       const double score = verify(view, reference, {offset, 1, 1}, false).score;
       ++trials;
@@ -120,7 +118,7 @@ TEST(Verification, ScoreIsTheLargestBoundOfTheFormula) {
     const auto query = heard(reference, {0, 1, 1}, seconds, 0.008, 0.3, 40);
     const auto points = points_of(reference);
     std::vector<Coincidence> coincidences;
-    find_coincidences(query, points, {0, 1, 1}, coincidences);
+    find_coincidences(query, points, 1, {0, 1, 1}, coincidences);
     ASSERT_GT(coincidences.size(), 590U);
     long double largest = 0;
     for (long double s = 0.01L; s < 16; s += 0.01L) {
@@ -137,7 +135,7 @@ TEST(Verification, ScoreIsTheLargestBoundOfTheFormula) {
 
 TEST(Verification, FitIsThatOfLeastSquaresInTwoPasses) {
   QueryView view;
-  view.assign(random_peaks(7, 10, 30), 0, 10, 1);
+  view.assign(random_peaks(7, 10, 30), 0, 10);
   const QueryArrays query = view.arrays();
   std::mt19937 random(8);
   const Fit begin{33, 1.002, 0.99};
@@ -201,9 +199,11 @@ TEST(QueryView, CountsAreThoseOfALookAtEveryPoint) {
   peaks[4] = peaks[3];
   peaks[5].freq_hz = 1;
   peaks.insert(peaks.begin(), Peak{0, 300, 9});
-  for (const double pitch : {0.4, 1.0, 1.3}) {
+  for (const float pitch : {1.0F, 2.5F, 0.8F}) {  // moves the points over all cells and beyond
+    auto moved = peaks;
+    for (Peak& peak : moved) peak.freq_hz *= pitch;
     QueryView view;
-    view.assign(peaks, 0, 5, pitch);
+    view.assign(moved, 0, 5);
     const QueryArrays query = view.arrays();
     for (int i = 0; i < 2000; ++i) {
       const bool exact = i % 2 == 0;  // at a point or anywhere
@@ -229,44 +229,72 @@ TEST(QueryView, CountsAreThoseOfALookAtEveryPoint) {
 
 TEST(Verification, NothingInReachIsAnEmptyVerdict) {
   QueryView view;
-  view.assign(random_peaks(5, 10, 50), 0, 10, 1);
+  view.assign(random_peaks(5, 10, 50), 0, 10);
   const Verdict verdict = verify(view, {}, {0, 1, 1});
   EXPECT_EQ(verdict.expected, 0);
   EXPECT_EQ(verdict.score, 0);
   EXPECT_EQ(verdict.found_share, 0);
 }
 
-TEST(Confidence, GrowsWithScoreAndShareAndStaysBelowOne) {
-  double previous = -1;
-  for (double score = 0; score <= 400; score += 2) {
-    const double confidence = confidence_of({.fit = {}, .score = score, .found_share = 0.6}, 5);
-    EXPECT_GE(confidence, previous);
-    EXPECT_LT(confidence, 1.0);
-    previous = confidence;
+TEST(Verification, PitchFarFromOneIsVerifiedAtItsOwn) {
+  // The same music, once as it is and once a third higher: all that verification makes of it is
+  // alike, because the reference moves with the fit.
+  auto track = random_peaks(12, 60, 60);
+  for (Peak& peak : track) peak.freq_hz = 250 + (peak.freq_hz - 220) * 0.7F;  // in the band at both
+  const PackedPeaks packed = make_reference(track);
+  const Verdict plain = verify(heard(track, {20.01, 1, 1}, 10, 0.002, 0.2, 40),
+                               reference_points(packed, {20, 1, 1}, 10), {20, 1, 1});
+  const Fit moved{20, 1, 1.26};
+  const auto reference = reference_points(packed, moved, 10);
+  const Verdict higher =
+      verify(heard(track, {20.01, 1, 1.2612}, 10, 0.002, 0.2, 40), reference, moved);
+  EXPECT_NEAR(higher.fit.pitch, 1.2612, 0.0005);
+  EXPECT_NEAR(higher.fit.offset_s, 20.01, 0.003);
+  EXPECT_NEAR(higher.score / plain.score, 1, 0.1);
+  EXPECT_NEAR(higher.found_share, plain.found_share, 0.05);
+  Fit settled{20.04, 1, 1.26};
+  EXPECT_GT(settle_offset(heard(track, {20, 1, 1.26}, 10, 0.001, 0, 40), reference, settled), 80);
+  EXPECT_NEAR(settled.offset_s, 20, 0.0201);
+}
+
+TEST(Verification, CoincidencesAreThoseOfTheFitWhateverPitchTheReferenceWasMadeFor) {
+  const auto track = random_peaks(13, 60, 12);
+  const auto query = heard(track, {20, 1, 1.004}, 10, 0.002, 0.2, 40);
+  const PackedPeaks packed = make_reference(track);
+  const Fit fit{20, 1, 1.004};
+  std::vector<Coincidence> own;
+  std::vector<Coincidence> other;
+  find_coincidences(query, reference_points(packed, fit, 10), fit.pitch, fit, own);
+  find_coincidences(query, reference_points(packed, {20, 1, 1}, 10), 1, fit, other);
+  ASSERT_EQ(own.size(), other.size());
+  std::ptrdiff_t found = 0;
+  std::ptrdiff_t alike = 0;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    found += own[i].weight > 0 ? 1 : 0;
+    alike += std::abs(own[i].weight - other[i].weight) < 0.1 ? 1 : 0;
   }
-  EXPECT_EQ(confidence_of({.fit = {}, .score = 100, .found_share = 0.2}, 5), 0);
-  EXPECT_LT(confidence_of({.fit = {}, .score = 30, .found_share = 0.37}, 5),
-            confidence_of({.fit = {}, .score = 30, .found_share = 0.41}, 5));
+  EXPECT_GT(found, std::ssize(own) * 7 / 10);
+  EXPECT_GT(alike, std::ssize(own) * 9 / 10);
 }
 
-TEST(Confidence, DefaultThresholdAsksMoreOfALongerWindow) {
-  const auto confidence = [](double score, double window) {
-    return confidence_of({.fit = {}, .score = score, .found_share = 0.6}, window);
+TEST(Verification, PeaksThatPitchMovesOutOfTheBandAreNotExpected) {
+  const std::vector<Peak> track{{1, 210, 20}, {2, 700, 20}, {3, 4700, 20}, {4, 4900, 20}};
+  const PackedPeaks packed = make_reference(track);
+  const auto freqs_at = [&](double pitch) {
+    std::vector<int> freqs;
+    for (const ReferencePoint& point : reference_points(packed, {0, 1, pitch}, 10)) {
+      const double freq = std::exp(point.ln_freq);
+      EXPECT_NEAR(point.u, frequency_to_u(freq * pitch), 0.01);
+      for (const Peak& peak : track) {
+        if (std::abs(peak.freq_hz - freq) < 2) freqs.push_back(static_cast<int>(peak.freq_hz));
+      }
+    }
+    return freqs;
   };
-  EXPECT_LT(confidence(17.9, 5), 0.999);
-  EXPECT_GT(confidence(18.1, 5), 0.999);
-  EXPECT_LT(confidence(35.9, 10), 0.999);
-  EXPECT_GT(confidence(36.1, 10), 0.999);
-  EXPECT_LT(confidence(17.9, 2),
-            0.999);  // a short window is not judged more lightly than one of 5 s
-}
-
-TEST(Confidence, MaskedCopyNeedsLessOfTheReference) {
-  const Verdict clean{.fit = {}, .score = 60, .found_share = 0.35, .masking_db = 0};
-  Verdict masked = clean;
-  masked.masking_db = 8;
-  EXPECT_LT(confidence_of(clean, 10), 0.9);
-  EXPECT_GT(confidence_of(masked, 10), 0.999);
+  EXPECT_EQ(freqs_at(1), (std::vector<int>{210, 700, 4700, 4900}));
+  EXPECT_EQ(freqs_at(1.03), (std::vector<int>{210, 700, 4700}));  // 4900 Hz go to 5047 Hz
+  EXPECT_EQ(freqs_at(1.1), (std::vector<int>{210, 700}));
+  EXPECT_EQ(freqs_at(0.9), (std::vector<int>{700, 4700, 4900}));  // 210 Hz go to 189 Hz
 }
 
 }  // namespace

@@ -47,6 +47,10 @@ Search grid(std::vector<Hypothesis> hypotheses, int peaks_per_s) {
 
 }  // namespace
 
+Search search_at(const Hypothesis& hypothesis) {
+  return unwarped({hypothesis}, kSparse, 0.4, 16, 32);
+}
+
 std::vector<Hypothesis> full_grid() {
   std::vector<Hypothesis> grid;
   for (int p = 0; p <= 2 * kPitchSteps; ++p) {

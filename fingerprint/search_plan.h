@@ -14,7 +14,7 @@ namespace spintag::fingerprint {
 struct Search {
   std::vector<Hypothesis> hypotheses;  ///< neighbours of one pitch in ascending order of tempo:
                                        ///< they share their lookups
-  int peaks_per_s = 0;  ///< of the query, hashed
+  int peaks_per_s = 0;                 ///< of the query, hashed
   Softness soft;
   std::size_t nominations = 0;  ///< of each shard and hypothesis, at most ...
   std::size_t pooled = 0;       ///< ... and of all of them
@@ -24,6 +24,9 @@ struct Search {
 /// ones are left out when the catalogue is so large that they would take seconds.
 /// @param catalogue_s  length of all tracks, seconds
 std::vector<Search> searches_of(const MatchOptions& options, double catalogue_s);
+
+/// One hypothesis alone, at the density of the grid.
+Search search_at(const Hypothesis& hypothesis);
 
 /// Every tempo with every pitch: pitch by pitch, from the smallest change to the largest, tempo
 /// ascending.

@@ -17,6 +17,11 @@ constexpr double kBeyondDoubt = 1 - 1e-6;  ///< confidence that ends the search
 constexpr double kSameAlignment = 0.100;   ///< seconds: nominations closer than this are one ...
 constexpr double kSameTempo = 0.025;       ///< ... if tempo and pitch are near too
 constexpr double kSamePitch = 0.007;
+constexpr int kRefinements = 4;
+constexpr double kWorthRefining = 0.5;  ///< points that one more verification must bring
+constexpr double kLikely = 0.9;         ///< confidence that is worth a closing search
+constexpr double kAskedTempo = 0.003;   ///< a hypothesis so near finds every place of a track ...
+constexpr double kAskedPitch = 0.0025;  ///< ... at the speed that was found
 
 }  // namespace
 
@@ -27,6 +32,7 @@ void WindowSearch::reset(const Index& index, std::span<const Peak> peaks, double
   end_s_ = end_s;
   tracks_ = index.track_count();
   candidates_.clear();
+  asked_.clear();
   found_.clear();
   viewed_ = false;
 }
@@ -44,6 +50,7 @@ const QueryView& WindowSearch::view() {
 void WindowSearch::begin(const Search& how, std::span<const Nominated> nominated,
                          const Index& index) {
   candidates_.clear();
+  asked_.insert(asked_.end(), how.hypotheses.begin(), how.hypotheses.end());
   for (const Nominated& one : nominated) {
     const IndexShard& shard = *index.shards()[one.shard];
     const Hypothesis& hypothesis = how.hypotheses[one.hypothesis];
@@ -100,12 +107,24 @@ void WindowSearch::keep(const Candidate& candidate, const Verdict& verdict) {
   }
 }
 
+/// A fit that began far from the truth ends on its way there.
+void WindowSearch::refine(Found& found) {
+  for (int round = 0; round < kRefinements; ++round) {
+    const Fit& fit = found.verdict.fit;
+    const auto reference = reference_points(found.candidate.packed(), fit, end_s_ - start_s_);
+    const Verdict further = verify(view(), reference, fit);
+    if (!(further.score > found.verdict.score + kWorthRefining)) break;
+    found.verdict = further;
+  }
+}
+
 /// Tells for every verdict how sure it is.
 void WindowSearch::judge() {
   for (Found& found : found_) {
     if (found.judged) continue;
     Account account;
     if (found.verdict.score >= kWorthJudging) {
+      refine(found);
       const Fit& fit = found.verdict.fit;
       account =
           account_for(view(), reference_points(found.candidate.packed(), fit, end_s_ - start_s_),
@@ -115,6 +134,21 @@ void WindowSearch::judge() {
         to_alignment(found.candidate.track_id(), found.verdict, account, start_s_, end_s_, tracks_);
     found.judged = true;
   }
+}
+
+std::optional<Search> WindowSearch::closing_search() {
+  judge();
+  const auto best = std::max_element(
+      found_.begin(), found_.end(),
+      [](const Found& a, const Found& b) { return a.verdict.score < b.verdict.score; });
+  if (best == found_.end() || best->alignment.confidence < kLikely) return std::nullopt;
+  const Hypothesis found{best->verdict.fit.tempo, best->verdict.fit.pitch};
+  const bool asked = std::any_of(asked_.begin(), asked_.end(), [&](const Hypothesis& other) {
+    return std::abs(other.tempo / found.tempo - 1) < kAskedTempo &&
+           std::abs(other.pitch / found.pitch - 1) < kAskedPitch;
+  });
+  if (asked) return std::nullopt;
+  return search_at(found);
 }
 
 bool WindowSearch::beyond_doubt() {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -47,6 +48,10 @@ class WindowSearch {
   void keep(const Candidate& candidate, const Verdict& verdict);
 
   bool beyond_doubt();
+  /// Once the searches have ended: music repeats itself, and a search at the wrong speed may have
+  /// found another place of a track than the one that fits best. Tells of a search at the speed
+  /// that was found, unless one has been made.
+  std::optional<Search> closing_search();
   /// What was found, best first.
   std::vector<Alignment> result(const MatchOptions& options);
 
@@ -68,12 +73,14 @@ class WindowSearch {
   void add_track(std::uint32_t shard_number, const IndexShard& shard, std::size_t track,
                  const Fit& fit);
   void judge();
+  void refine(Found& found);
 
   std::span<const Peak> peaks_;
   double start_s_ = 0;
   double end_s_ = 0;
   std::size_t tracks_ = 0;  ///< of the index
   std::vector<Candidate> candidates_;
+  std::vector<Hypothesis> asked_;
   std::vector<Found> found_;
   QueryView view_;
   bool viewed_ = false;

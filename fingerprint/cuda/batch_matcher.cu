@@ -21,6 +21,7 @@
 #include "fingerprint/profile.h"
 #include "fingerprint/search_plan.h"
 #include "fingerprint/window_search.h"
+#include "fingerprint/window_searcher.h"
 
 namespace spintag::fingerprint::cuda {
 namespace {
@@ -198,7 +199,8 @@ class OnDevice final : public BatchMatcher {
   VoteCounter votes_;
   kernels::cuda::HostArray<Peak> staging_;
   MatchStages stages_;
-  Matcher matcher_;  ///< for the rare window that is not for the device
+  Matcher matcher_;          ///< for the rare window that is not for the device
+  WindowSearcher searcher_;  ///< for one look at a speed that no other window has
 };
 
 std::span<const Peak> peaks_inside(const MatchQuery& query) {
@@ -235,6 +237,8 @@ void OnDevice::match_batch(const Index& index, std::span<const MatchQuery> queri
   }
 
   for (std::size_t i = 0; i < queries.size(); ++i) {
+    if (const auto closing = windows[i].search.closing_search(); closing && !windows[i].too_dense)
+      searcher_.search(index, windows[i].peaks, *closing, windows[i].search);
     results.push_back(
         windows[i].too_dense
             ? matcher_.match(index, queries[i].peaks, queries[i].start_s, queries[i].end_s, options)

@@ -180,8 +180,10 @@ TEST(MatchService, CallersWithOtherOptionsOrIndexShareNoBatch) {
   MatchService service(1, std::make_unique<FakeBackend>(diary, script));
   MatchOptions sure;
   sure.min_confidence = 1.5;  // no answer is so sure
+  MatchOptions usual_speed;
+  usual_speed.any_speed = false;
   Results none(2);
-  Results usual(2);
+  Results usual(3);
   {
     std::vector<std::jthread> threads;
     threads.emplace_back([&] { ask(service, 0); });
@@ -190,14 +192,16 @@ TEST(MatchService, CallersWithOtherOptionsOrIndexShareNoBatch) {
     threads.emplace_back([&] { none[0] = service.match(songs.index, songs.peaks[1], 1, 8, sure); });
     threads.emplace_back([&] { none[1] = service.match(empty, songs.peaks[1], 1, 8); });
     threads.emplace_back([&] { usual[1] = ask(service, 1)[0]; });
-    while (service.waiting() < 4) std::this_thread::yield();
+    threads.emplace_back(
+        [&] { usual[2] = service.match(songs.index, songs.peaks[1], 1, 8, usual_speed); });
+    while (service.waiting() < 5) std::this_thread::yield();
     go.count_down();
   }
   for (const auto& answer : usual) expect_song({answer}, 1);
   for (const auto& answer : none) EXPECT_TRUE(answer.empty());
   auto sizes = diary.sizes();
   std::ranges::sort(sizes);
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 1, 1, 2}));
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 1, 1, 1, 2}));
 }
 
 TEST(MatchService, ManyWindowsOfOneCallerComeInPiecesAndInOrder) {

@@ -42,7 +42,7 @@ Search unwarped(const std::vector<Hypothesis>& likely, int peaks_per_s, double s
 }
 
 Search grid(std::vector<Hypothesis> hypotheses, int peaks_per_s) {
-  return {std::move(hypotheses), peaks_per_s, {0.2, 0.4}, 4, 96};
+  return {std::move(hypotheses), peaks_per_s, {0.1, 0.4}, 4, 96};
 }
 
 }  // namespace
@@ -92,8 +92,8 @@ std::vector<Search> searches_of(const MatchOptions& options, double catalogue_s)
   if (!add(unwarped(options.hypotheses, kDensest, 0.3, 48, 64), kDensestVotes))
     add(unwarped(options.hypotheses, kDense, 0.3, 48, 64), kDenseVotes);
   if (!options.any_speed) return searches;
-  add(grid(speed_line(), kSparse), kGridVotes);
   if (!add(grid(full_grid(), kSparse), kGridVotes)) {
+    add(grid(speed_line(), kSparse), kGridVotes);
     add(grid(tempo_line(), kSparse), kGridVotes);
     add(grid(pitch_line(), kSparse), kGridVotes);
   }

@@ -36,7 +36,7 @@ using bench::since;
 constexpr const char* kUsage =
     "usage: spintag_scale_bench --stats FILE [--songs N] [--windows W] [--device cpu|cuda:0]\n"
     "         [--threads T] [--known SHARE] [--damage F] [--seed S] [--sample N] [--check N]\n"
-    "         [--snapshot FILE] [--results FILE] [--measure]\n"
+    "         [--any-speed] [--snapshot FILE] [--results FILE] [--measure]\n"
     "       spintag_scale_bench --compare FILE FILE\n";
 
 /// Every fourth recording gives windows, the rest songs.
@@ -58,6 +58,7 @@ struct Options {
   double damage = 1;
   std::uint64_t seed = 1;
   bool measure = false;
+  bool any_speed = false;  ///< asks other speeds, tempi and pitches for what stays unknown
 };
 
 Options parse(int argc, char** argv) {
@@ -97,6 +98,8 @@ Options parse(int argc, char** argv) {
       options.seed = std::stoull(next());
     else if (name == "--measure")
       options.measure = true;
+    else if (name == "--any-speed")
+      options.any_speed = true;
     else
       throw std::invalid_argument("unknown option " + std::string(name));
   }
@@ -179,13 +182,14 @@ void print_score(const char* who, std::span<const bench::Window> windows,
 
 /// One Matcher a thread.
 bench::Results match_on_threads(const fp::Index& index, std::span<const bench::Window> windows,
-                                unsigned threads, const std::string& who) {
+                                unsigned threads, const fp::MatchOptions& asked,
+                                const std::string& who) {
   bench::Results results(windows.size());
   const auto start = Clock::now();
   const double before_s = processor_s();
   bench::for_each_in_threads(windows.size(), threads, [&](std::size_t i) {
     static thread_local fp::Matcher matcher;
-    results[i] = matcher.match(index, windows[i].peaks, 0, bench::kWindowS);
+    results[i] = matcher.match(index, windows[i].peaks, 0, bench::kWindowS, asked);
   });
   print_score(who.c_str(), windows, results, since(start));
   say("%s: %.2f windows in a second of processor time\n", who.c_str(),
@@ -215,7 +219,8 @@ void print_stages(const std::string& who, const fp::MatchStages& stages) {
 
 bench::Results match_on_device(spintag::kernels::Device& device,
                                const std::shared_ptr<const fp::Index>& index,
-                               std::span<const bench::Window> windows) {
+                               std::span<const bench::Window> windows,
+                               const fp::MatchOptions& asked) {
   fp::BatchMatcher matcher(device);
   auto start = Clock::now();
   matcher.load(index);
@@ -227,7 +232,7 @@ bench::Results match_on_device(spintag::kernels::Device& device,
     std::vector<fp::MatchQuery> queries;
     for (const bench::Window& window : batch) queries.push_back({window.peaks, 0, bench::kWindowS});
     const auto before = Clock::now();
-    auto matches = matcher.match(index, queries);
+    auto matches = matcher.match(index, queries, asked);
     say("%s: batch of %zu: %.3f s\n", device.name().c_str(), batch.size(), since(before));
     std::move(matches.begin(), matches.end(), std::back_inserter(results));
   }
@@ -241,14 +246,16 @@ void match(const std::shared_ptr<const fp::Index>& index, std::span<const bench:
   namespace kernels = spintag::kernels;
   auto device = kernels::Device::open(kernels::DeviceChoice::parse(options.device));
   const std::string cpu = "cpu on " + std::to_string(options.threads) + " threads";
-  const bench::Results results = device.is_cuda()
-                                     ? match_on_device(device, index, windows)
-                                     : match_on_threads(*index, windows, options.threads, cpu);
+  fp::MatchOptions asked;
+  asked.any_speed = options.any_speed;
+  const bench::Results results =
+      device.is_cuda() ? match_on_device(device, index, windows, asked)
+                       : match_on_threads(*index, windows, options.threads, asked, cpu);
   if (!options.results.empty()) bench::write_results(options.results, results);
   if (options.check == 0) return;
   const auto checked = windows.first(std::min(options.check, windows.size()));
   const bench::Results expected =
-      match_on_threads(*index, checked, options.threads, "check: " + cpu);
+      match_on_threads(*index, checked, options.threads, asked, "check: " + cpu);
   say("check: %zu of %zu windows differ\n", bench::count_different(expected, results),
       checked.size());
 }

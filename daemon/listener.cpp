@@ -2,6 +2,7 @@
 #include "daemon/listener.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "fingerprint/profile.h"
@@ -12,6 +13,7 @@ namespace {
 
 using fingerprint::Alignment;
 using fingerprint::BroadcastProfile;
+using fingerprint::Hypothesis;
 
 // Following looks once a tick: a play that was not held for longer is not heard now.
 constexpr double kMatchedMemory_s = 1.5;
@@ -31,19 +33,27 @@ double Listener::stream_s() const {
 }
 
 void Listener::push(std::span<const float> samples, bool may_search, Findings& findings) {
-  samples_ += static_cast<std::int64_t>(samples.size());
-  new_peaks_.clear();
-  extractor_.push(samples, new_peaks_);
-  new_seconds_.clear();
-  meter_.push(samples, new_seconds_);
-  advance(base_s_ + extractor_.final_until_s(), may_search, findings);
+  while (!samples.empty()) {
+    const double due_s = next_tick_s_ + kPreview_s - base_s_;
+    const auto due = static_cast<std::int64_t>(std::ceil(due_s * BroadcastProfile::rate_hz));
+    const auto before = static_cast<std::size_t>(std::max<std::int64_t>(due - samples_, 0));
+    const auto piece = samples.first(std::min(before, samples.size()));
+    samples = samples.subspan(piece.size());
+    samples_ += static_cast<std::int64_t>(piece.size());
+    extractor_.push(piece, new_peaks_);
+    meter_.push(piece, new_seconds_);
+    if (samples_ < due) break;
+    gather();
+    extractor_.preview(new_peaks_);
+    append_new_peaks();
+    tick(may_search, findings);
+  }
 }
 
 void Listener::disconnect(Findings& findings) {
-  new_peaks_.clear();
-  new_seconds_.clear();
   extractor_.finish(new_peaks_);
-  advance(stream_s(), true, findings);
+  gather();
+  while (next_tick_s_ <= stream_s()) tick(true, findings);
 }
 
 void Listener::reconnect(double at_s) {
@@ -63,23 +73,33 @@ void Listener::end_all(Findings& findings) {
   index_.reset();
 }
 
-void Listener::advance(double final_s, bool may_search, Findings& findings) {
-  for (fingerprint::Peak& peak : new_peaks_) {
-    peak.time_s += base_s_;
-    peaks_.push_back(peak);
-  }
+// What is final takes the place of the last preview.
+void Listener::gather() {
+  peaks_.resize(final_);
+  append_new_peaks();
+  final_ = peaks_.size();
   for (SoundSecond& second : new_seconds_) {
     second.start_s += base_s_;
     seconds_.push_back(second);
   }
-  if (next_tick_s_ > final_s) return;
-  index_ = current_index_();
-  for (; next_tick_s_ <= final_s; next_tick_s_ += kTick_s) {
-    if (!may_search) ++skipped_searches_;
-    tracker_.tick(*this, base_s_, next_tick_s_, may_search, findings.spins);
-    label(next_tick_s_, findings);
+  new_seconds_.clear();
+}
+
+void Listener::append_new_peaks() {
+  for (fingerprint::Peak& peak : new_peaks_) {
+    peak.time_s += base_s_;
+    peaks_.push_back(peak);
   }
+  new_peaks_.clear();
+}
+
+void Listener::tick(bool may_search, Findings& findings) {
+  index_ = current_index_();
+  if (!may_search) ++skipped_searches_;
+  tracker_.tick(*this, base_s_, next_tick_s_, may_search, findings.spins);
+  label(next_tick_s_, findings);
   index_.reset();
+  next_tick_s_ += kTick_s;
   forget();
 }
 
@@ -105,11 +125,15 @@ void Listener::forget() {
   const auto keep = std::find_if(peaks_.begin(), peaks_.end(), [&](const fingerprint::Peak& peak) {
     return peak.time_s >= oldest_s;
   });
+  final_ -= static_cast<std::size_t>(keep - peaks_.begin());
   peaks_.erase(peaks_.begin(), keep);
 }
 
-std::vector<Alignment> Listener::search(double start_s, double end_s) {
+std::vector<Alignment> Listener::search(double start_s, double end_s,
+                                        const std::vector<Hypothesis>& likely, bool any_speed) {
   fingerprint::MatchOptions options;
+  options.hypotheses = likely;
+  options.any_speed = any_speed;
   options.min_confidence = params_.min_confidence;
   return matching_.match(index_, peaks_, start_s, end_s, options);
 }

@@ -34,9 +34,10 @@ struct Findings {
 };
 
 /// Samples at BroadcastProfile::rate_hz -> PeakExtractor -> peaks of the last minutes ->
-/// MatchService -> Tracker, and SoundMeter -> Segmenter beside them. Times are seconds on the
-/// stream's clock, which counts samples and jumps over the time a connection was away.
-/// Single-threaded.
+/// MatchService -> Tracker, and SoundMeter -> Segmenter beside them. The newest peaks are a
+/// preview, because waiting until they are final would make every tag two and a half seconds later.
+/// Times are seconds on the stream's clock, which counts samples and jumps over the time a
+/// connection was away. How the samples are cut changes nothing. Single-threaded.
 class Listener final : private Recognition {
  public:
   using CurrentIndex = std::function<std::shared_ptr<const fingerprint::Index>()>;
@@ -66,15 +67,22 @@ class Listener final : private Recognition {
 
  private:
   static constexpr double kTick_s = 1;
+  /// The newest peaks lie so far before the last sample: half a frame and what a maximum is told
+  /// by.
+  static constexpr double kPreview_s = 0.2;
 
-  std::vector<fingerprint::Alignment> search(double start_s, double end_s) override;
+  std::vector<fingerprint::Alignment> search(double start_s, double end_s,
+                                             const std::vector<fingerprint::Hypothesis>& likely,
+                                             bool any_speed) override;
   std::optional<fingerprint::Alignment> follow(double start_s, double end_s,
                                                const fingerprint::Alignment& known) override;
   std::vector<fingerprint::Evidence> trace(double start_s, double end_s,
                                            const fingerprint::Alignment& known) override;
   double duration_s(fingerprint::TrackId track_id) override;
 
-  void advance(double final_s, bool may_search, Findings& findings);
+  void gather();
+  void append_new_peaks();
+  void tick(bool may_search, Findings& findings);
   void label(double until_s, Findings& findings);
   void forget();
 
@@ -86,6 +94,7 @@ class Listener final : private Recognition {
   Tracker tracker_;
   Segmenter segmenter_;
   std::vector<fingerprint::Peak> peaks_;  ///< on the stream's clock, the last memory_s
+  std::size_t final_ = 0;                 ///< of peaks_; the others are a preview
   std::vector<fingerprint::Peak> new_peaks_;
   std::deque<SoundSecond> seconds_;  ///< not labelled yet, on the stream's clock
   std::vector<SoundSecond> new_seconds_;
@@ -94,7 +103,7 @@ class Listener final : private Recognition {
   double next_tick_s_ = kTick_s;
   std::uint64_t skipped_searches_ = 0;
 
-  std::shared_ptr<const fingerprint::Index> index_;  ///< while advance() runs
+  std::shared_ptr<const fingerprint::Index> index_;  ///< while tick() runs
 };
 
 }  // namespace spintag::daemon

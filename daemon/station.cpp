@@ -150,6 +150,7 @@ void Station::expect_open_plays() {
     open.last_seen_s = clock_.stream_s(heard_until);
     open.track_start_s = play.track_start_s;
     open.speed = play.speed;
+    open.pitch = play.pitch;
     open.confidence = play.confidence;
     open.wait_until_s += listener_.stream_s();
     plays_[listener_.expect(open)] = play;
@@ -253,6 +254,8 @@ void Station::handle_spin(const SpinEvent& event) {
       play.ended_at = end_of(play, event.spin);
       play.score = std::max(play.score, event.spin.score);
       play.confidence = std::max(play.confidence, event.spin.confidence);
+      play.speed = event.spin.speed;
+      play.pitch = event.spin.pitch;
   }
   entry.play = play;
   say(event, play);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "daemon/play_edges.h"
+#include "daemon/track_clock.h"
 
 namespace spintag::daemon {
 
@@ -13,34 +14,15 @@ namespace {
 
 using fingerprint::Alignment;
 using fingerprint::Extent;
+using fingerprint::Hypothesis;
 
-// How far apart two alignments say the track's clock stands at one moment.
-double clock_distance(const Alignment& a, const Alignment& b, double at_s) {
-  return std::abs(a.track_time(at_s) - b.track_time(at_s));
-}
-
-// The same line, said over another window.
-Alignment over(const Alignment& known, double start_s, double end_s) {
-  Alignment moved = known;
-  moved.track_start_s = known.track_time(start_s);
-  moved.start_s = start_s;
-  moved.end_s = end_s;
-  return moved;
-}
-
-// Stream time at which the track's own time 0 falls.
-double zero_of(const Alignment& clock) { return clock.start_s - clock.track_start_s / clock.tempo; }
-
-// Stream time at which the track ends.
-double end_of(const Alignment& clock, double duration_s) {
-  return clock.start_s + (duration_s - clock.track_start_s) / clock.tempo;
-}
-
-// In how many of its half seconds the track stands out.
-double heard_s(const std::vector<fingerprint::Evidence>& evidence) {
-  const auto steps = std::count_if(
-      evidence.begin(), evidence.end(),
-      [](const fingerprint::Evidence& step) { return step.found > step.chance + 0.5; });
+// In how many half seconds of a play the track stands out.
+double heard_since(double start_s, const std::vector<fingerprint::Evidence>& evidence) {
+  const auto steps =
+      std::count_if(evidence.begin(), evidence.end(), [&](const fingerprint::Evidence& step) {
+        return step.start_s + fingerprint::kEvidenceStep > start_s &&
+               step.found > step.chance + 0.5;
+      });
   return static_cast<double>(steps) * fingerprint::kEvidenceStep;
 }
 
@@ -54,7 +36,12 @@ constexpr double kShareMemory = 0.2;  // weight of the newest window in the smoo
 void Tracker::tick(Recognition& recognition, double heard_from_s, double until_s, bool may_search,
                    std::vector<SpinEvent>& events) {
   follow(recognition, until_s);
+  const auto note_known = [&] {
+    for (const OnAir& play : on_air_) known_until_s_ = std::max(known_until_s_, play.held_until_s);
+  };
+  note_known();
   if (may_search && wants_search(until_s)) search(recognition, heard_from_s, until_s, events);
+  note_known();
   end_stale(recognition, until_s, events);
   close_expired(until_s, false, events);
 }
@@ -77,6 +64,9 @@ void Tracker::follow(Recognition& recognition, double until_s) {
     if (now->score > play.spin.score) {
       play.spin.score = now->score;
       play.spin.confidence = std::max(play.spin.confidence, now->confidence);
+      play.spin.speed = now->tempo;
+      play.spin.pitch = now->pitch;
+      speeds_.heard(now->tempo, now->pitch);
     }
   }
 }
@@ -95,28 +85,52 @@ bool Tracker::wants_search(double until_s) const {
 void Tracker::search(Recognition& recognition, double heard_from_s, double until_s,
                      std::vector<SpinEvent>& events) {
   last_search_s_ = until_s;
-  const bool quiet = std::all_of(on_air_.begin(), on_air_.end(), [&](const OnAir& play) {
-    return until_s - play.held_until_s >= params_.long_window_s;
-  });
+  for (const Alignment& found : look(recognition, heard_from_s, until_s)) {
+    if (found.found_share < params_.min_share || explained(found, until_s)) continue;
+    const Candidate candidate = candidates_.add(found);
+    if (nines_of(candidate.best().confidence) < params_.sure_nines &&
+        candidate.nines() < params_.summed_nines) {
+      continue;
+    }
+    admit(recognition, found, heard_from_s, until_s, events);
+  }
+  candidates_.forget(until_s);
+}
+
+// What the windows that end now hold, the surest first.
+std::vector<Alignment> Tracker::look(Recognition& recognition, double heard_from_s,
+                                     double until_s) {
+  const bool quiet = until_s - known_until_s_ >= params_.long_window_s;
+  const bool expects_nothing =
+      candidates_.empty() && !share_fell_ && until_s - known_until_s_ < kCore_s;
+  const std::vector<Hypothesis> likely = likely_speeds();
   std::vector<Alignment> found;
-  for (const double length_s : {params_.window_s, params_.long_window_s}) {
+  for (const double length_s : {params_.short_window_s, params_.window_s, params_.long_window_s}) {
     if (length_s > params_.window_s && !quiet) break;
+    if (length_s < params_.window_s && expects_nothing) continue;
     // A window that the stream does not fill yet has a right to be shorter, but not by much.
     const double from_s = std::max(until_s - length_s, heard_from_s);
     if (until_s - from_s < 0.7 * length_s) break;
+    const double unknown_s = until_s - std::max({known_until_s_, heard_from_s, grace_from_s_});
+    const bool any_speed = length_s > params_.window_s && found.empty() && candidates_.empty() &&
+                           speeds_.wants_any(until_s, unknown_s);
+    if (any_speed) speeds_.looked_for_any(until_s);
     ++searches_;
-    const auto some = recognition.search(from_s, until_s);
+    const auto some = recognition.search(from_s, until_s, likely, any_speed);
     found.insert(found.end(), some.begin(), some.end());
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Alignment& a, const Alignment& b) { return a.score > b.score; });
-  for (const Alignment& alignment : found) {
-    if (alignment.found_share < params_.min_share || explained(alignment, until_s)) continue;
-    if (believed(alignment)) admit(recognition, alignment, heard_from_s, until_s, events);
-  }
-  std::erase_if(candidates_, [&](const Candidate& candidate) {
-    return until_s - candidate.last_end_s > params_.agree_within_s;
+  std::stable_sort(found.begin(), found.end(), [](const Alignment& a, const Alignment& b) {
+    return a.confidence > b.confidence;
   });
+  return found;
+}
+
+// Where a station has been before, and where a candidate would be.
+std::vector<Hypothesis> Tracker::likely_speeds() const {
+  SpeedMemory speeds = speeds_;
+  for (const Candidate& candidate : candidates_.all())
+    speeds.heard(candidate.best().tempo, candidate.best().pitch);
+  return speeds.likely();
 }
 
 // A window that says again what is known. It also brings back a clock that following had lost.
@@ -136,34 +150,6 @@ bool Tracker::explained(const Alignment& found, double until_s) {
   return false;
 }
 
-bool Tracker::believed(const Alignment& found) {
-  auto candidate = std::find_if(candidates_.begin(), candidates_.end(), [&](const Candidate& c) {
-    return c.best.track_id == found.track_id &&
-           clock_distance(c.best, found, found.end_s) <= params_.clock_tolerance_s;
-  });
-  if (candidate == candidates_.end()) {
-    candidate = candidates_.insert(candidates_.end(), {found, found.end_s, found.end_s, 0, false});
-  }
-  candidate->last_end_s = found.end_s;
-  ++candidate->windows;
-  if (found.score >= candidate->best.score) candidate->best = found;
-  if (found.score >= (is_long(found) ? params_.strong_long_score : params_.strong_score)) {
-    candidate->strong = true;
-  }
-  return enough(*candidate, found);
-}
-
-bool Tracker::is_long(const Alignment& found) const {
-  return found.end_s - found.start_s > params_.window_s + 0.5;
-}
-
-bool Tracker::enough(const Candidate& candidate, const Alignment& found) const {
-  if (found.score >= (is_long(found) ? params_.strong_long_score : params_.sure_score)) return true;
-  const double apart_s = found.end_s - candidate.first_end_s;
-  if (candidate.strong) return apart_s >= params_.agree_apart_s;
-  return candidate.windows >= params_.weak_windows && apart_s >= params_.weak_apart_s;
-}
-
 void Tracker::admit(Recognition& recognition, const Alignment& found, double heard_from_s,
                     double until_s, std::vector<SpinEvent>& events) {
   const Alignment core = over(found, found.end_s - kCore_s, found.end_s);
@@ -171,19 +157,35 @@ void Tracker::admit(Recognition& recognition, const Alignment& found, double hea
   const auto evidence = recognition.trace(from_s, until_s, core);
   const Extent extent =
       find_play_edges(evidence, core, from_s == zero_of(found), false, params_.edges);
-  if (heard_s(evidence) < params_.min_heard_s) return;
   double start_s = std::min(std::max(extent.start_s, from_s), core.start_s);
+  const double heard_s = heard_since(start_s, evidence);
+  if (heard_s < params_.min_heard_s) return;
   if (continues_running(found, recognition, start_s, until_s, events) ||
       continues_past(found, recognition, {start_s, extent.end_s}, until_s, events) ||
-      shares_audio(found, start_s, until_s)) {
+      shares_audio(found, start_s, until_s) ||
+      !enough(recognition, found, start_s, heard_s, heard_from_s, until_s)) {
     return;
   }
-  std::erase_if(candidates_, [&](const Candidate& c) { return c.best.track_id == found.track_id; });
+  candidates_.erase(found.track_id);
   if (rename_running(found, start_s, until_s, events)) return;
   for (const OnAir& play : on_air_) {
     start_s = std::max(start_s, play.held_until_s - params_.max_overlap_s);
   }
   start(found, std::min(start_s, core.start_s), until_s, events);
+}
+
+// All that was heard of a song must speak for it, not one window alone. And a song begins with its
+// beginning, or was on air before the stream could be heard: one that comes out of its own middle
+// may be a passage that two tracks share.
+bool Tracker::enough(Recognition& recognition, const Alignment& found, double start_s,
+                     double heard_s, double heard_from_s, double until_s) const {
+  const double from_s = std::max(start_s, until_s - params_.long_window_s);
+  const auto whole =
+      recognition.follow(std::min(from_s, until_s - params_.short_window_s), until_s, found);
+  const double nines = whole ? nines_of(whole->confidence) : 0;
+  if (found.track_time(start_s) < params_.head_s || start_s - heard_from_s < kCore_s)
+    return nines >= params_.whole_nines;
+  return nines >= params_.middle_nines && heard_s >= params_.middle_heard_s;
 }
 
 // The track is on air already, at another place of itself: a jump (loop music, a skipping disc, a
@@ -302,6 +304,7 @@ void Tracker::start(const Alignment& found, double start_s, double until_s,
   play.share = found.found_share;
   play.score_now = found.score;
   on_air_.push_back(play);
+  speeds_.song_began(found.tempo, found.pitch);
   events.push_back({SpinEvent::What::started, play.spin});
 }
 
@@ -361,12 +364,14 @@ std::uint64_t Tracker::expect(const OpenSpin& open) {
                .confidence = open.confidence,
                .score = 0,
                .speed = open.speed,
-               .pitch = 1};
+               .pitch = open.pitch};
+  speeds_.song_began(open.speed, open.pitch);
   past.clock.track_id = open.track_id;
   past.clock.start_s = open.start_s;
   past.clock.end_s = past.spin.end_s;
   past.clock.track_start_s = open.track_start_s;
   past.clock.tempo = open.speed;
+  past.clock.pitch = open.pitch;
   past.slack_s = open.slack_s;
   past.expires_s = open.wait_until_s;
   past.open = true;

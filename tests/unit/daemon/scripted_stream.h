@@ -2,7 +2,8 @@
 // songs that are on air by script.
 #pragma once
 
-#include <map>
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -18,23 +19,35 @@ struct Airing {
   double track_start_s = 0;
   double strength = 1;
   std::vector<std::pair<double, double>> masked = {};  ///< stream time under speech or drop-outs
+  double speed = 1;                                    ///< of tempo and pitch
 
-  double clock_at(double stream_s) const { return track_start_s + stream_s - start_s; }
+  double clock_at(double stream_s) const { return track_start_s + speed * (stream_s - start_s); }
 };
 
 class ScriptedStream final : public Recognition {
  public:
   static constexpr double kDuration = 200;        ///< of every track, seconds
   static constexpr double kPointsPerSecond = 12;  ///< score of a clear second
+  static constexpr double kPointsPerNine = 4;     ///< score that makes confidence one nine surer
+  static constexpr double kThreshold = 0.999;
+  static constexpr double kReach = 0.007;  ///< of a search around the speeds it looks for
 
   std::vector<Airing> airings;
 
-  std::vector<fingerprint::Alignment> search(double start_s, double end_s) override {
+  std::vector<fingerprint::Alignment> search(double start_s, double end_s,
+                                             const std::vector<fingerprint::Hypothesis>& likely,
+                                             bool any_speed) override {
     ++searches;
+    if (any_speed) any_speed_at.push_back(end_s);
     std::vector<fingerprint::Alignment> found;
     for (const Airing& airing : airings) {
+      const bool looked_for =
+          any_speed || std::any_of(likely.begin(), likely.end(), [&](const auto& speed) {
+            return std::abs(speed.tempo - airing.speed) < kReach &&
+                   std::abs(speed.pitch - airing.speed) < kReach;
+          });
       const auto alignment = alignment_of(airing, start_s, end_s);
-      if (alignment.score >= 20) found.push_back(alignment);
+      if (looked_for && alignment.confidence >= kThreshold) found.push_back(alignment);
     }
     return found;
   }
@@ -77,6 +90,7 @@ class ScriptedStream final : public Recognition {
   double duration_s(fingerprint::TrackId) override { return kDuration; }
 
   int searches = 0;
+  std::vector<double> any_speed_at;  ///< when any speed was looked for
 
  private:
   static bool same_clock(const Airing& airing, const fingerprint::Alignment& known, double at_s) {
@@ -101,9 +115,11 @@ class ScriptedStream final : public Recognition {
     alignment.start_s = start_s;
     alignment.end_s = end_s;
     alignment.track_start_s = airing.clock_at(start_s);
+    alignment.tempo = airing.speed;
+    alignment.pitch = airing.speed;
     alignment.score = kPointsPerSecond * airing.strength * clear_s;
     alignment.found_share = (0.5 + 0.4 * airing.strength) * clear_s / (end_s - start_s);
-    alignment.confidence = 0.9999;
+    alignment.confidence = 1 - std::pow(10, -alignment.score / kPointsPerNine);
     return alignment;
   }
 };

@@ -39,22 +39,83 @@ TEST_F(TrackerTest, NothingOnAirIsNoPlay) {
   EXPECT_GT(stream_.searches, 50);
 }
 
-TEST_F(TrackerTest, OneShortWindowIsNotBelieved) {
-  // Clear for just so long that one window of 5 s reaches the bar, and the next ones do not.
-  stream_.airings = {{7, 10, 11.7, 30}};
+TEST_F(TrackerTest, ASecondOfASongIsNotBelieved) {
+  // Clear for so long that a window passes the threshold, and none is sure.
+  stream_.airings = {{7, 10, 11.2, 0}};
   play(60);
   EXPECT_TRUE(of(What::started).empty());
 }
 
-TEST_F(TrackerTest, WeakWindowsMustGoOnToBeBelieved) {
-  stream_.airings = {{7, 20, 25, 30, 0.4}};
+TEST_F(TrackerTest, ASongIsToldFromItsFirstThreeSeconds) {
+  stream_.airings = {{7, 20, 150, 0}};
   play(60);
+  ASSERT_EQ(of(What::started).size(), 1U);
+  EXPECT_LE(of(What::started)[0].spin.detected_s, 23);
+}
+
+TEST_F(TrackerTest, WeakWindowsMustGoOnToBeBelieved) {
+  // 0.14 of the usual score: 4 nines in 10 s, and only windows that do not overlap add up.
+  stream_.airings = {{7, 20, 50, 0, 0.14}};
+  play(80);
   EXPECT_TRUE(of(What::started).empty());
-  stream_.airings.push_back({8, 70, 150, 30, 0.4});
-  play(90);
+  stream_.airings.push_back({8, 100, 190, 0, 0.14});
+  play(170);
   ASSERT_EQ(of(What::started).size(), 1U);
   EXPECT_EQ(of(What::started)[0].spin.track_id, 8);
-  EXPECT_NEAR(of(What::started)[0].spin.start_s, 70, 0.5);
+  EXPECT_NEAR(of(What::started)[0].spin.start_s, 100, 0.5);
+}
+
+TEST_F(TrackerTest, APassageOutOfTheMiddleOfATrackIsNoPlay) {
+  stream_.airings = {{7, 30, 39, 90}};
+  play(80);
+  EXPECT_TRUE(of(What::started).empty());
+}
+
+TEST_F(TrackerTest, ASongThatGoesOnFromItsMiddleIsAPlayAfterAll) {
+  stream_.airings = {{7, 30, 90, 90}};
+  play(130);
+  ASSERT_EQ(of(What::started).size(), 1U);
+  EXPECT_GT(of(What::started)[0].spin.detected_s, 40);
+  EXPECT_NEAR(of(What::started)[0].spin.start_s, 30, 0.5);
+}
+
+TEST_F(TrackerTest, ASongThatWasOnWhenTheStreamBeganIsToldAtOnce) {
+  stream_.airings = {{7, 0, 90, 90}};
+  play(60);
+  ASSERT_EQ(of(What::started).size(), 1U);
+  EXPECT_LE(of(What::started)[0].spin.detected_s, 5);
+}
+
+TEST_F(TrackerTest, ANewSpeedIsFoundAndKept) {
+  stream_.airings = {{7, 20, 100, 0, 1, {}, 1.03}, {8, 110, 180, 0, 1, {}, 1.03}};
+  play(105);
+  ASSERT_EQ(of(What::started).size(), 1U);
+  EXPECT_LE(of(What::started)[0].spin.detected_s, 45);
+  EXPECT_NEAR(of(What::started)[0].spin.start_s, 20, 0.5);
+  const std::size_t before = stream_.any_speed_at.size();
+  play(230);
+  ASSERT_EQ(of(What::ended).size(), 2U);
+  EXPECT_EQ(of(What::started)[1].spin.detected_s, 113) << "the second song need not wait";
+  EXPECT_EQ(of(What::ended)[1].spin.speed, 1.03);
+  EXPECT_EQ(of(What::ended)[1].spin.pitch, 1.03);
+  EXPECT_NEAR(of(What::ended)[1].spin.end_s, 180, 0.5);
+  for (std::size_t i = before; i < stream_.any_speed_at.size(); ++i)
+    EXPECT_GE(stream_.any_speed_at[i], 180 + 7) << "while a song is known there is nothing to find";
+}
+
+TEST_F(TrackerTest, UnknownMusicIsLookedForAtAnySpeedSeldom) {
+  play(600);
+  EXPECT_GE(stream_.any_speed_at.size(), 30U);
+  EXPECT_LE(stream_.any_speed_at.size(), 36U);
+}
+
+TEST_F(TrackerTest, ThePlayFromBeforeTheRestartTellsTheSpeed) {
+  tracker_.expect({.track_id = 7, .start_s = -60, .last_seen_s = -8, .speed = 0.97, .pitch = 0.97});
+  stream_.airings = {{8, 2, 100, 0, 1, {}, 0.97}};
+  play(30);
+  ASSERT_EQ(of(What::started).size(), 1U);
+  EXPECT_EQ(of(What::started)[0].spin.detected_s, 5);
+  EXPECT_TRUE(stream_.any_speed_at.empty());
 }
 
 TEST_F(TrackerTest, APlayBeginsAndEndsWhereItsSoundDoes) {

@@ -58,6 +58,28 @@ TEST(PeakExtractor, CuttingTheInputChangesNothing) {
   }
 }
 
+TEST(PeakExtractor, APreviewIsWhatTheEndWouldGiveAndMovesNothing) {
+  const auto music = make_music(2, 9.7);
+  const std::span<const float> first = std::span(music).first(70'000);
+  PeakExtractor extractor;
+  std::vector<Peak> ended;
+  extractor.push(first, ended);
+  std::vector<Peak> previewed = ended;
+  extractor.preview(previewed);
+  EXPECT_GT(previewed.size(), ended.size());
+
+  std::vector<Peak> whole = ended;
+  extractor.push(std::span(music).subspan(first.size()), whole);
+  extractor.finish(whole);
+  expect_same(whole, peaks_of(music));
+
+  PeakExtractor other;
+  ended.clear();
+  other.push(first, ended);
+  other.finish(ended);
+  expect_same(previewed, ended);
+}
+
 TEST(PeakExtractor, ResetStartsANewRecording) {
   const auto music = make_music(2, 6);
   PeakExtractor extractor;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "fingerprint/reference.h"
@@ -42,16 +43,6 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-/// A peak of the track where the alignment puts it in the window.
-struct Expected {
-  double time_s;
-  double freq_hz;
-  double u;
-  double salience_db;
-  double loss_db;
-  bool found;
-};
-
 class Bookkeeper {
  public:
   Bookkeeper(const QueryView& query, std::span<const ReferencePoint> reference,
@@ -61,21 +52,31 @@ class Bookkeeper {
     find_coincidences(query, reference, reference_pitch, fit, coincidences);
     const auto inside = points_inside(reference, fit, query.length_s());
     for (std::size_t i = 0; i < coincidences.size(); ++i) {  // none in an empty query
-      expected_.push_back({coincidences[i].query_time_s, std::exp(inside[i].ln_freq) * fit.pitch,
-                           inside[i].u, inside[i].salience_db, coincidences[i].loss_db,
-                           coincidences[i].weight > 0});
+      expected_.push_back({.time_s = coincidences[i].query_time_s,
+                           .freq_hz = std::exp(inside[i].ln_freq) * fit.pitch,
+                           .u = inside[i].u,
+                           .salience_db = inside[i].salience_db,
+                           .found = coincidences[i].weight > 0,
+                           .loss_db = coincidences[i].loss_db});
     }
     for (const QueryPoint& point : query.points()) {
       freq_hz_.push_back(std::exp(point.ln_freq));
       own_.push_back(is_near(point, kOwnS, kOwnU));
     }
+    const double usual_db = usual_loss();
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      expected_[i].masker_db = masker_db(expected_[i]);
+      expected_[i].loss_around_db = loss_around(i, usual_db);
+    }
   }
+
+  std::vector<ExpectedPeak> take_expected() { return std::move(expected_); }
 
   Account account() const {
     Account account;
     if (expected_.empty()) return account;
     const auto found = std::count_if(expected_.begin(), expected_.end(),
-                                     [](const Expected& e) { return e.found; });
+                                     [](const ExpectedPeak& e) { return e.found; });
     const auto count = static_cast<double>(expected_.size());
     account.masking = masking_decades(static_cast<double>(found) / count) / std::sqrt(count);
     add_foreign(account);
@@ -88,7 +89,7 @@ class Bookkeeper {
     const double u = point.u - point.slope * ln_pitch_change_;
     const auto first = std::lower_bound(
         expected_.begin(), expected_.end(), point.time_s - seconds,
-        [](const Expected& expected, double time_s) { return expected.time_s < time_s; });
+        [](const ExpectedPeak& expected, double time_s) { return expected.time_s < time_s; });
     for (auto at = first; at != expected_.end() && at->time_s < point.time_s + seconds; ++at) {
       if (at->found && std::abs(u - at->u) < units) return true;
     }
@@ -96,28 +97,31 @@ class Bookkeeper {
   }
 
   double masking_decades(double found_share) const {
-    std::vector<double> losses;
-    for (const Expected& e : expected_) {
-      if (e.found) losses.push_back(e.loss_db);
-    }
-    const double usual = losses.size() >= kFewestAtAll ? median(losses) : kUsualLossDb;
     const double any = std::clamp(found_share, 0.05, 0.95);
     double decades = 0;
-    for (std::size_t i = 0; i < expected_.size(); ++i) {
-      const double sure =
-          chance_to_find(expected_[i].salience_db, masker_db(expected_[i]), loss_around(i, usual));
-      decades += expected_[i].found ? std::log10(sure / any) : std::log10((1 - sure) / (1 - any));
+    for (const ExpectedPeak& e : expected_) {
+      const double sure = chance_to_find(e.salience_db, e.masker_db, e.loss_around_db);
+      decades += e.found ? std::log10(sure / any) : std::log10((1 - sure) / (1 - any));
     }
     return decades;
+  }
+
+  /// Median loss of all peaks found.
+  double usual_loss() const {
+    std::vector<double> losses;
+    for (const ExpectedPeak& e : expected_) {
+      if (e.found) losses.push_back(e.loss_db);
+    }
+    return losses.size() >= kFewestAtAll ? median(losses) : kUsualLossDb;
   }
 
   /// Median loss of the peaks found around one, itself left out.
   double loss_around(std::size_t i, double usual) const {
     std::vector<double> around;
     std::vector<double> moment;
-    const Expected& at = expected_[i];
+    const ExpectedPeak& at = expected_[i];
     for (std::size_t k = 0; k < expected_.size(); ++k) {
-      const Expected& other = expected_[k];
+      const ExpectedPeak& other = expected_[k];
       const double distance = std::abs(other.time_s - at.time_s);
       if (k == i || !other.found || distance >= kAroundS) continue;
       if (std::abs(other.freq_hz - at.freq_hz) < kAroundHz) around.push_back(other.loss_db);
@@ -128,7 +132,7 @@ class Bookkeeper {
   }
 
   /// Salience of the strongest query peak that is not the track's and may hide this one; 0 = none.
-  double masker_db(const Expected& expected) const {
+  double masker_db(const ExpectedPeak& expected) const {
     const QueryArrays query = query_.arrays();
     double masker = 0;
     for (std::uint32_t k = query.first_at(expected.time_s - kMaskS);
@@ -139,7 +143,7 @@ class Bookkeeper {
     return masker;
   }
 
-  /// Of a peak of a track that is on air: a logistic fit.
+  /// Of a peak of a track that is on air: a logistic fit (tests/eval/fit_confidence.py --peaks).
   static double chance_to_find(double salience_db, double masker_db, double loss_db) {
     const double v = salience_db / 10;
     const double m = masker_db / 10;
@@ -181,12 +185,18 @@ class Bookkeeper {
 
   const QueryView& query_;
   double ln_pitch_change_;
-  std::vector<Expected> expected_;  ///< in time order
-  std::vector<double> freq_hz_;     ///< of the query's points
-  std::vector<bool> own_;           ///< of them, those that are the track's
+  std::vector<ExpectedPeak> expected_;  ///< in time order
+  std::vector<double> freq_hz_;         ///< of the query's points
+  std::vector<bool> own_;               ///< of them, those that are the track's
 };
 
 }  // namespace
+
+std::vector<ExpectedPeak> expected_peaks(const QueryView& query,
+                                         std::span<const ReferencePoint> reference,
+                                         double reference_pitch, const Fit& fit) {
+  return Bookkeeper(query, reference, reference_pitch, fit).take_expected();
+}
 
 Account account_for(const QueryView& query, std::span<const ReferencePoint> reference,
                     double reference_pitch, const Fit& fit) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "fingerprint/query_view.h"
 #include "fingerprint/verification.h"
@@ -19,6 +20,24 @@ struct Account {
   double foreign_per_s = 0;    ///< strong peaks of the query that the track does not explain
   double foreign_db = 0;       ///< mean salience of the query's strongest that it does not explain
 };
+
+/// A peak of a track where an alignment puts it in the window, and what tells how likely it is
+/// heard.
+struct ExpectedPeak {
+  double time_s = 0;       ///< into the window
+  double freq_hz = 0;      ///< in the query
+  double u = 0;            ///< on the frequency scale, at the pitch that the reference is made for
+  double salience_db = 0;  ///< in the track
+  bool found = false;      ///< the query has it
+  double loss_db = 0;      ///< of one that is found: salience in the track less in the query
+  double masker_db = 0;    ///< salience of the query's strongest that may hide it; 0 = none
+  double loss_around_db = 0;  ///< median loss of those found around it, itself left out
+};
+
+/// What account_for() weighs, in time order, and what its chance to find a peak was fitted on.
+std::vector<ExpectedPeak> expected_peaks(const QueryView& query,
+                                         std::span<const ReferencePoint> reference,
+                                         double reference_pitch, const Fit& fit);
 
 /// Takes some 50 us for 10 s: for the few alignments that may be told.
 /// @param reference  reference_points() for a fit of pitch `reference_pitch`

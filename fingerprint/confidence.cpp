@@ -21,7 +21,8 @@ constexpr double kLoudest = 30;
 constexpr double kPointsPerDecade = 4;
 constexpr double kFittedTracks = 100;
 
-// Of the fit, for score a second, ln(score), ln(window) and members of Account.
+// Of the fit (tests/eval/fit_confidence.py), for score a second, ln(score), ln(window) and members
+// of Account.
 constexpr double kRate = 0.431;
 constexpr double kScore = 1.219;
 constexpr double kWindow = 0.514;
@@ -36,13 +37,24 @@ constexpr double kNone = -11.439;
 constexpr double kSteepness = 5.76;
 constexpr double kEven = 0.1;
 
+constexpr double kFewestPoints = 10;  ///< below is chance
+
+/// The score, less what the size of the catalogue adds to the best wrong one.
+double points_of(double score, std::size_t tracks) {
+  const double more = std::log10(std::max(1.0, static_cast<double>(tracks) / kFittedTracks));
+  return score - kPointsPerDecade * more;
+}
+
 }  // namespace
+
+bool worth_judging(double score, std::size_t tracks) noexcept {
+  return points_of(score, tracks) >= kFewestPoints;
+}
 
 double confidence_of(double score, const Account& account, double window_s,
                      std::size_t tracks) noexcept {
-  if (score < kWorthJudging) return 0;
-  const double more = std::log10(std::max(1.0, static_cast<double>(tracks) / kFittedTracks));
-  const double points = std::max(1.0, score - kPointsPerDecade * more);
+  if (!worth_judging(score, tracks)) return 0;
+  const double points = points_of(score, tracks);
   const double length_s = std::clamp(window_s, kShortest, kLongest);
   const double fit = kNone + kRate * points / length_s + kScore * std::log(points) +
                      kWindow * std::log(length_s) + kMasking * account.masking +

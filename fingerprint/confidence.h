@@ -16,8 +16,8 @@ namespace spintag::fingerprint {
 double confidence_of(double score, const Account& account, double window_s,
                      std::size_t tracks) noexcept;
 
-/// Below this score an alignment is chance, whatever else it accounts for.
-inline constexpr double kWorthJudging = 10;
+/// Whether an alignment of this score may be more than chance, whatever else it accounts for.
+bool worth_judging(double score, std::size_t tracks) noexcept;
 
 /// A verdict on the window [start_s, end_s) as callers of the matcher see it.
 Alignment to_alignment(TrackId track_id, const Verdict& verdict, const Account& account,

@@ -93,6 +93,8 @@ class ShardLookup {
   }
   /// @param end  of all words
   static std::uint64_t met(std::span<const Words> ranges, const std::uint32_t* end);
+  static std::uint64_t met_avx2(std::span<const Words> ranges, const std::uint32_t* end);
+  static std::uint64_t met_plain(std::span<const Words> ranges);
 
   const IndexShard& shard_;
   std::array<IndexShard::Place, kBatch> places_;

@@ -123,7 +123,7 @@ void WindowSearch::judge() {
   for (Found& found : found_) {
     if (found.judged) continue;
     Account account;
-    if (found.verdict.score >= kWorthJudging) {
+    if (worth_judging(found.verdict.score, tracks_)) {
       refine(found);
       const Fit& fit = found.verdict.fit;
       account =

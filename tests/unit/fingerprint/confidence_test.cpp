@@ -196,7 +196,7 @@ TEST(Confidence, LongerWindowsNeedAHigherScoreAndMaskedTracksALowerOne) {
   };
   Account account{.masking = 0, .explained_share = 0.5};
   const double asked = score_for(0.999, account, 5);
-  EXPECT_GT(asked, kWorthJudging);
+  EXPECT_TRUE(worth_judging(asked, 100));
   EXPECT_LT(asked, 1000);
   EXPECT_GT(score_for(0.999, account, 10), asked);
   account.masking = 1;
@@ -206,10 +206,17 @@ TEST(Confidence, LongerWindowsNeedAHigherScoreAndMaskedTracksALowerOne) {
 }
 
 TEST(Confidence, ChanceIsNotJudgedWhateverItAccountsFor) {
-  for (const Account& account : accounts()) {
-    EXPECT_EQ(confidence_of(kWorthJudging - 0.01, account, 5, 1), 0);
-    EXPECT_EQ(confidence_of(0, account, 5, 1), 0);
+  for (const std::size_t tracks : {1, 100, 1'000'000}) {
+    double score = 0;
+    while (!worth_judging(score, tracks)) score += 0.25;
+    EXPECT_GT(score, 5);
+    for (const Account& account : accounts()) {
+      EXPECT_EQ(confidence_of(score - 0.25, account, 5, tracks), 0);
+      EXPECT_EQ(confidence_of(0, account, 5, tracks), 0);
+    }
   }
+  EXPECT_TRUE(worth_judging(15, 100));
+  EXPECT_FALSE(worth_judging(15, 1'000'000));
 }
 
 TEST(Confidence, AlignmentSaysWhatTheVerdictFound) {

@@ -68,4 +68,18 @@ Extent find_play_edges(std::span<const Evidence> evidence, const fingerprint::Al
   return extent;
 }
 
+Audible find_audible(std::span<const Evidence> evidence, double start_s) {
+  constexpr double kGap_s = 2;
+  Audible audible;
+  audible.clear_from_s = evidence.empty() ? start_s : evidence.back().start_s + kEvidenceStep;
+  for (auto step = evidence.rbegin(); step != evidence.rend(); ++step) {
+    if (step->start_s + kEvidenceStep <= start_s) break;
+    if (step->found <= step->chance + 0.5) continue;
+    audible.seconds += kEvidenceStep;
+    if (audible.clear_from_s - step->start_s <= kGap_s + kEvidenceStep)
+      audible.clear_from_s = std::max(step->start_s, start_s);
+  }
+  return audible;
+}
+
 }  // namespace spintag::daemon

@@ -1,5 +1,5 @@
-// daemon/play_edges.h - where a play begins and ends, to the half second, from the evidence along
-// its alignment.
+// daemon/play_edges.h - where a play begins and ends, to the half second, and how much of it stands
+// out, from the evidence along its alignment.
 #pragma once
 
 #include <span>
@@ -30,5 +30,15 @@ struct PlayEdgeParams {
 fingerprint::Extent find_play_edges(std::span<const fingerprint::Evidence> evidence,
                                     const fingerprint::Alignment& known, bool begins, bool ends,
                                     const PlayEdgeParams& params);
+
+/// What stands out of a play by itself.
+struct Audible {
+  double seconds = 0;
+  /// From here on to the end of the evidence without a gap of more than two seconds. What was
+  /// before, speech hid.
+  double clear_from_s = 0;
+};
+/// @param evidence  up to now; steps before start_s do not count
+Audible find_audible(std::span<const fingerprint::Evidence> evidence, double start_s);
 
 }  // namespace spintag::daemon

@@ -16,16 +16,6 @@ using fingerprint::Alignment;
 using fingerprint::Extent;
 using fingerprint::Hypothesis;
 
-// In how many half seconds of a play the track stands out.
-double heard_since(double start_s, const std::vector<fingerprint::Evidence>& evidence) {
-  const auto steps =
-      std::count_if(evidence.begin(), evidence.end(), [&](const fingerprint::Evidence& step) {
-        return step.start_s + fingerprint::kEvidenceStep > start_s &&
-               step.found > step.chance + 0.5;
-      });
-  return static_cast<double>(steps) * fingerprint::kEvidenceStep;
-}
-
 // A window may hold little of the song at one of its sides; this much at the other surely is song.
 constexpr double kCore_s = 1.0;
 
@@ -158,12 +148,12 @@ void Tracker::admit(Recognition& recognition, const Alignment& found, double hea
   const Extent extent =
       find_play_edges(evidence, core, from_s == zero_of(found), false, params_.edges);
   double start_s = std::min(std::max(extent.start_s, from_s), core.start_s);
-  const double heard_s = heard_since(start_s, evidence);
-  if (heard_s < params_.min_heard_s) return;
+  const Audible audible = find_audible(evidence, start_s);
+  if (audible.seconds < params_.min_heard_s) return;
   if (continues_running(found, recognition, start_s, until_s, events) ||
       continues_past(found, recognition, {start_s, extent.end_s}, until_s, events) ||
       shares_audio(found, start_s, until_s) ||
-      !enough(recognition, found, start_s, heard_s, heard_from_s, until_s)) {
+      !enough(recognition, found, start_s, audible, heard_from_s, until_s)) {
     return;
   }
   candidates_.erase(found.track_id);
@@ -178,14 +168,14 @@ void Tracker::admit(Recognition& recognition, const Alignment& found, double hea
 // beginning, or was on air before the stream could be heard: one that comes out of its own middle
 // may be a passage that two tracks share.
 bool Tracker::enough(Recognition& recognition, const Alignment& found, double start_s,
-                     double heard_s, double heard_from_s, double until_s) const {
-  const double from_s = std::max(start_s, until_s - params_.long_window_s);
-  const auto whole =
-      recognition.follow(std::min(from_s, until_s - params_.short_window_s), until_s, found);
+                     const Audible& audible, double heard_from_s, double until_s) const {
+  const double from_s = std::clamp(audible.clear_from_s, until_s - params_.long_window_s,
+                                   until_s - params_.short_window_s);
+  const auto whole = recognition.follow(from_s, until_s, found);
   const double nines = whole ? nines_of(whole->confidence) : 0;
   if (found.track_time(start_s) < params_.head_s || start_s - heard_from_s < kCore_s)
     return nines >= params_.whole_nines;
-  return nines >= params_.middle_nines && heard_s >= params_.middle_heard_s;
+  return nines >= params_.middle_nines && audible.seconds >= params_.middle_heard_s;
 }
 
 // The track is on air already, at another place of itself: a jump (loop music, a skipping disc, a

@@ -54,7 +54,7 @@ struct TrackerParams {
   CandidateParams candidates;
   double sure_nines = 7;       ///< of one window of a song ...
   double summed_nines = 20;    ///< ... or of several under speech, that do not overlap
-  double whole_nines = 4;      ///< and of all that was heard of it, 10 s at most
+  double whole_nines = 4;      ///< and of all that is clear of it, 10 s at most
   double head_s = 20;          ///< of the track: a song begins there
   double middle_nines = 11;    ///< of 10 s of a song that comes out of its own middle ...
   double middle_heard_s = 20;  ///< ... and in which it must stand out
@@ -182,7 +182,7 @@ class Tracker {
   void admit(Recognition& recognition, const fingerprint::Alignment& found, double heard_from_s,
              double until_s, std::vector<SpinEvent>& events);
   bool enough(Recognition& recognition, const fingerprint::Alignment& found, double start_s,
-              double heard_s, double heard_from_s, double until_s) const;
+              const Audible& audible, double heard_from_s, double until_s) const;
   bool continues_running(const fingerprint::Alignment& found, Recognition& recognition,
                          double start_s, double until_s, std::vector<SpinEvent>& events);
   bool continues_past(const fingerprint::Alignment& found, Recognition& recognition,

@@ -92,5 +92,25 @@ TEST(PlayEdges, NoEvidenceLeavesWhatIsKnown) {
   EXPECT_DOUBLE_EQ(extent.end_s, 8);
 }
 
+TEST(Audible, WhatStandsOutIsCountedFromTheStartOfThePlay) {
+  const auto evidence = evidence_of(joined({{10, 5}, {10, 0}, {20, 5}}));
+  EXPECT_DOUBLE_EQ(find_audible(evidence, 0).seconds, 5 + 10);
+  EXPECT_DOUBLE_EQ(find_audible(evidence, 12).seconds, 8);
+  EXPECT_DOUBLE_EQ(find_audible(evidence, 12).clear_from_s, 12);
+}
+
+TEST(Audible, ItIsClearBackToAGapOfMoreThanTwoSeconds) {
+  const auto bridged = evidence_of(joined({{10, 5}, {4, 0}, {20, 5}}));
+  EXPECT_DOUBLE_EQ(find_audible(bridged, 0).clear_from_s, 0);
+  const auto hidden = evidence_of(joined({{10, 5}, {5, 0}, {20, 5}}));
+  EXPECT_DOUBLE_EQ(find_audible(hidden, 0).clear_from_s, 7.5);
+}
+
+TEST(Audible, WhatDoesNotStandOutAnyMoreIsClearNowhere) {
+  const auto evidence = evidence_of(joined({{10, 5}, {10, 0}}));
+  EXPECT_DOUBLE_EQ(find_audible(evidence, 0).clear_from_s, 10);
+  EXPECT_DOUBLE_EQ(find_audible({}, 3).clear_from_s, 3);
+}
+
 }  // namespace
 }  // namespace spintag::daemon

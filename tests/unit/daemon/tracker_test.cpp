@@ -65,6 +65,13 @@ TEST_F(TrackerTest, WeakWindowsMustGoOnToBeBelieved) {
   EXPECT_NEAR(of(What::started)[0].spin.start_s, 100, 0.5);
 }
 
+TEST_F(TrackerTest, ASongThatBeginsUnderSpeechIsToldOnceItIsClear) {
+  stream_.airings = {{7, 20, 150, 0, 1, {{21, 33}}}};
+  play(60);
+  ASSERT_EQ(of(What::started).size(), 1U);
+  EXPECT_LE(of(What::started)[0].spin.detected_s, 36);
+}
+
 TEST_F(TrackerTest, APassageOutOfTheMiddleOfATrackIsNoPlay) {
   stream_.airings = {{7, 30, 39, 90}};
   play(80);

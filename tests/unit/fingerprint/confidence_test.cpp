@@ -136,6 +136,35 @@ TEST(Account, ReferenceMadeForANearPitchTellsTheSame) {
   EXPECT_EQ(near.foreign_per_s, own.foreign_per_s);
 }
 
+TEST(Account, ExpectedPeaksTellWhatIsFoundWhatIsLostAndWhatMayHideTheRest) {
+  const auto track = track_peaks();
+  std::vector<Peak> query;
+  for (std::size_t i = 0; i < track.size(); ++i) {
+    query.push_back(i % 4 == 0 ? masker_of(track[i]) : track[i]);
+    if (i % 4 != 0) query.back().salience_db -= i < 40 ? 4.0F : 9.0F;  // the second half is fainter
+  }
+  QueryView view;
+  view.assign(query, 0, kSeconds);
+  const auto expected = expected_peaks(view, points_of(track, {}), 1, {});
+  ASSERT_EQ(expected.size(), track.size());
+  constexpr double kStepDb = 0.76;  // half of those that a print keeps salience in
+  for (std::size_t i = 0; i < track.size(); ++i) {
+    const ExpectedPeak& peak = expected[i];
+    EXPECT_NEAR(peak.time_s, track[i].time_s, 0.01);
+    EXPECT_NEAR(peak.freq_hz, track[i].freq_hz, 2);
+    EXPECT_NEAR(peak.salience_db, 18, kStepDb);
+    EXPECT_EQ(peak.found, i % 4 != 0);
+    EXPECT_EQ(peak.masker_db, i % 4 == 0 ? 34 : 0);
+    const double lost_db = i < 40 ? 4 : 9;
+    if (peak.found) {
+      EXPECT_NEAR(peak.loss_db, lost_db, kStepDb);
+    }
+    if (i < 15 || i >= 65) {  // far from the turn
+      EXPECT_NEAR(peak.loss_around_db, lost_db, kStepDb);
+    }
+  }
+}
+
 TEST(Account, WithoutTrackOrQueryNothingIsSaid) {
   const auto track = track_peaks();
   for (const Account& account :
@@ -143,6 +172,9 @@ TEST(Account, WithoutTrackOrQueryNothingIsSaid) {
     EXPECT_TRUE(std::isfinite(account.masking));
     EXPECT_EQ(account.explained_share, 0);
   }
+  QueryView nothing;
+  nothing.assign({}, 0, kSeconds);
+  EXPECT_TRUE(expected_peaks(nothing, points_of(track, {}), 1, {}).empty());
 }
 
 /// Accounts from hopeless to perfect.

@@ -18,12 +18,12 @@ std::vector<std::vector<Peak>> find_dense_peaks(kernels::Device& device,
   throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
 }
 
-std::vector<Settled> settle_offsets(kernels::Device& device, std::span<const VerifyWindow>, double,
+std::vector<Settled> settle_offsets(kernels::Device& device, std::span<const VerifyWindow>,
                                     std::span<const VerifyRequest>) {
   throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
 }
 
-std::vector<Verdict> verify(kernels::Device& device, std::span<const VerifyWindow>, double,
+std::vector<Verdict> verify(kernels::Device& device, std::span<const VerifyWindow>,
                             std::span<const VerifyRequest>, bool) {
   throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
 }

@@ -2,19 +2,18 @@
 #include "fingerprint/cuda/batch_matcher.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <map>
+#include <atomic>
 #include <memory>
 #include <optional>
-#include <string>
+#include <thread>
 #include <utility>
 
 #include "fingerprint/cuda/batch_tools.cuh"
-#include "fingerprint/cuda/device_shard.cuh"
 #include "fingerprint/cuda/landmarks.cuh"
+#include "fingerprint/cuda/loaded_shards.cuh"
 #include "fingerprint/cuda/query_views.cuh"
 #include "fingerprint/cuda/selection.cuh"
+#include "fingerprint/cuda/stopwatch.cuh"
 #include "fingerprint/cuda/verification.cuh"
 #include "fingerprint/cuda/votes.cuh"
 #include "fingerprint/nomination_pool.h"
@@ -28,84 +27,8 @@ namespace {
 
 using kernels::cuda::Array;
 
-constexpr std::size_t kMostWindows = 1024;   ///< in one batch
-constexpr double kLongestWindow = 60;        ///< seconds; longer ones are the processor's
-constexpr std::size_t kScratch = 512 << 20;  ///< bytes that a small batch needs besides the index
-
-std::string gib(std::size_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f GiB", static_cast<double>(bytes) / (1 << 30));
-  return text;
-}
-
-/// The shards of the newest index that was asked about. A shard is known by its directory, which
-/// copies of it without removed tracks share.
-class LoadedShards {
- public:
-  explicit LoadedShards(ContextPointer context) : context_(std::move(context)) {}
-
-  /// @throws kernels::DeviceError with its size if the index does not fit, before it is copied
-  void load(const Index& index) {
-    std::map<const std::uint32_t*, Loaded> kept;
-    std::size_t missing = 0;
-    for (const auto& shard : index.shards()) {
-      const auto found = loaded_.extract(key_of(*shard));
-      if (found.empty()) {
-        missing += DeviceShard::bytes_needed(*shard);
-      } else {
-        kept.insert({found.key(), std::move(found.mapped())});
-      }
-    }
-    loaded_ = std::move(kept);  // what the index no longer has makes room first
-    if (missing == 0) return;
-    const std::size_t free = context_->free_bytes();
-    if (missing + kScratch > free) {
-      throw kernels::DeviceError(context_->name() + ": the index needs " + gib(missing) +
-                                 " of its memory and " + gib(kScratch) + " to work in, and " +
-                                 gib(free) + " are free (try --device cpu)");
-    }
-    for (const auto& shard : index.shards()) {
-      if (loaded_.contains(key_of(*shard))) continue;
-      loaded_.emplace(key_of(*shard), Loaded{shard, DeviceShard(context_, *shard)});
-    }
-    context_->synchronize();
-  }
-
-  const DeviceShard& operator[](const IndexShard& shard) const {
-    return loaded_.at(key_of(shard)).on_device;
-  }
-
- private:
-  struct Loaded {
-    std::shared_ptr<const IndexShard> on_host;  ///< keeps the address that it is known by
-    DeviceShard on_device;
-  };
-  static const std::uint32_t* key_of(const IndexShard& shard) {
-    return shard.arrays().directory.data();
-  }
-
-  ContextPointer context_;
-  std::map<const std::uint32_t*, Loaded> loaded_;
-};
-
-/// Adds the time until it goes out of scope, the device's work included.
-class Stopwatch {
- public:
-  Stopwatch(const kernels::cuda::Context& context, double& seconds)
-      : context_(context), seconds_(seconds) {}
-  ~Stopwatch() {
-    cudaStreamSynchronize(context_.stream());  // an error is told by whoever asks next
-    seconds_ += std::chrono::duration<double>(Clock::now() - start_).count();
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  using Clock = std::chrono::steady_clock;
-  const kernels::cuda::Context& context_;
-  double& seconds_;
-  Clock::time_point start_ = Clock::now();
-};
+constexpr std::size_t kMostWindows = 1024;  ///< in one batch
+constexpr double kLongestWindow = 60;       ///< seconds; longer ones are the processor's
 
 /// One query on its way.
 struct Window {
@@ -156,7 +79,7 @@ class OnDevice final : public BatchMatcher {
 
   void load(const std::shared_ptr<const Index>& index) override {
     context_->make_current();
-    const Stopwatch watch(*context_, stages_.load_s);
+    const DeviceStopwatch watch(*context_, stages_.load_s);
     shards_.load(*index);
   }
 
@@ -210,6 +133,20 @@ std::span<const Peak> peaks_inside(const MatchQuery& query) {
   return {first, std::lower_bound(first, query.peaks.end(), query.end_s, by_time)};
 }
 
+/// Weighs what was found for each window on all cores: some 0.5 ms for one that has an answer.
+void judge(std::span<Window* const> windows) {
+  constexpr std::size_t kEach = 32;
+  const std::size_t threads = std::min<std::size_t>(
+      std::max(1U, std::thread::hardware_concurrency()), (windows.size() + kEach - 1) / kEach);
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < windows.size(); i = next++) windows[i]->search.beyond_doubt();
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+  work();
+}
+
 void OnDevice::match_batch(const Index& index, std::span<const MatchQuery> queries,
                            const MatchOptions& options,
                            std::vector<std::vector<Alignment>>& results) {
@@ -229,7 +166,7 @@ void OnDevice::match_batch(const Index& index, std::span<const MatchQuery> queri
     });
     if (searching.empty()) break;
     if (!active || active->windows.size() != searching.size()) {
-      const Stopwatch watch(*context_, stages_.select_s);
+      const DeviceStopwatch watch(*context_, stages_.select_s);
       context_->synchronize();  // nothing is copied from the staging memory any more
       active = std::make_unique<ActiveWindows>(context_, searching, staging_);
     }
@@ -250,7 +187,7 @@ void OnDevice::search(const Index& index, ActiveWindows& active, const Search& h
   stages_.searches += active.windows.size() * how.hypotheses.size();
   PeakBatch selected;
   {
-    const Stopwatch watch(*context_, stages_.select_s);
+    const DeviceStopwatch watch(*context_, stages_.select_s);
     select_strongest(context_, active.peaks, active.device_times.data(), how.peaks_per_s, selected);
   }
   std::vector<NominationPool> pools(active.windows.size());
@@ -258,14 +195,18 @@ void OnDevice::search(const Index& index, ActiveWindows& active, const Search& h
   for (std::uint32_t hypothesis = 0; hypothesis < how.hypotheses.size(); ++hypothesis)
     nominate(index, active, selected, how, hypothesis, pools);
   {
-    const Stopwatch watch(*context_, stages_.host_s);
+    const DeviceStopwatch watch(*context_, stages_.host_s);
     for (std::size_t w = 0; w < pools.size(); ++w)
       active.windows[w]->search.begin(how, pools[w].take(), index);
   }
-  const Stopwatch watch(*context_, stages_.verify_s);
-  settle(active);
-  for (Window* window : active.windows) window->search.choose();
-  verify_chosen(active);
+  {
+    const DeviceStopwatch watch(*context_, stages_.verify_s);
+    settle(active);
+    for (Window* window : active.windows) window->search.choose();
+    verify_chosen(active);
+  }
+  const DeviceStopwatch watch(*context_, stages_.host_s);
+  judge(active.windows);
 }
 
 void OnDevice::nominate(const Index& index, const ActiveWindows& active, const PeakBatch& selected,
@@ -273,7 +214,7 @@ void OnDevice::nominate(const Index& index, const ActiveWindows& active, const P
                         std::span<NominationPool> pools) {
   ProbeBatch probes;
   {
-    const Stopwatch watch(*context_, stages_.probe_s);
+    const DeviceStopwatch watch(*context_, stages_.probe_s);
     make_query_probes(context_, selected, active.device_times.data(), how.hypotheses[hypothesis],
                       how.soft, probes);
   }
@@ -282,7 +223,7 @@ void OnDevice::nominate(const Index& index, const ActiveWindows& active, const P
     if (shard.arrays().tracks.empty()) continue;
     const auto nominations = votes_.count(shards_[shard], probes,
                                           fingerprint::VoteCounter::kFewestVotes, how.nominations);
-    const Stopwatch watch(*context_, stages_.host_s);
+    const DeviceStopwatch watch(*context_, stages_.host_s);
     for (std::size_t w = 0; w < nominations.size(); ++w) {
       for (const Nomination& place : nominations[w]) pools[w].add({place, hypothesis, i});
     }

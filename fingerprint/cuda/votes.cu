@@ -2,11 +2,11 @@
 #include "fingerprint/cuda/votes.cuh"
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 
 #include "fingerprint/cuda/batch_matcher.h"
 #include "fingerprint/cuda/batch_tools.cuh"
+#include "fingerprint/cuda/stopwatch.cuh"
 #include "fingerprint/cuda/vote_kernels.cuh"
 
 namespace spintag::fingerprint::cuda {
@@ -21,20 +21,6 @@ ShardView view_of(const DeviceShard& shard) {
   return {shard.directory.data(), shard.words.data(), shard.units, shard.keys_per_bucket,
           shard.reciprocal};
 }
-
-/// Adds the time until it goes out of scope. Whoever measures the device waits for it first.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
-  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  using Clock = std::chrono::steady_clock;
-  double& seconds_;
-  Clock::time_point start_ = Clock::now();
-};
 
 /// Chunks of a size that gives the longest window some two dozen: the more of a window's blocks run
 /// together, the sooner they fill the places that one of them has begun.

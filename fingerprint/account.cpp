@@ -200,7 +200,13 @@ std::vector<ExpectedPeak> expected_peaks(const QueryView& query,
 
 Account account_for(const QueryView& query, std::span<const ReferencePoint> reference,
                     double reference_pitch, const Fit& fit) {
-  return Bookkeeper(query, reference, reference_pitch, fit).account();
+  constexpr double kSame = 0.006;  // of a logarithm
+  const double tempo = std::log(fit.tempo);
+  const double pitch = std::log(fit.pitch);
+  Account account = Bookkeeper(query, reference, reference_pitch, fit).account();
+  account.odd_warp =
+      std::abs(tempo) >= kSame && std::abs(pitch) >= kSame && std::abs(tempo - pitch) >= kSame;
+  return account;
 }
 
 }  // namespace spintag::fingerprint

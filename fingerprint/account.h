@@ -19,6 +19,9 @@ struct Account {
   double explained_share = 0;  ///< of the query's own strongest peaks, by the track
   double foreign_per_s = 0;    ///< strong peaks of the query that the track does not explain
   double foreign_db = 0;       ///< mean salience of the query's strongest that it does not explain
+  /// Tempo and pitch are both changed, by different amounts: rarer on air than any other change,
+  /// and with a thousand ways to be met by chance. A caller that expects the speed takes it back.
+  bool odd_warp = false;
 };
 
 /// A peak of a track where an alignment puts it in the window, and what tells how likely it is

@@ -16,26 +16,27 @@ namespace {
 constexpr double kShortest = 2;  ///< seconds; what the fit has seen
 constexpr double kLongest = 15;
 constexpr double kFaintest = 8;  ///< dB of foreign peaks; what the fit has seen
-constexpr double kLoudest = 30;
+constexpr double kLoudest = 25;
 /// Points that the best of ten times more wrong tracks gains.
 constexpr double kPointsPerDecade = 4;
 constexpr double kFittedTracks = 100;
 
 // Of the fit (tests/eval/fit_confidence.py), for score a second, ln(score), ln(window) and members
 // of Account.
-constexpr double kRate = 0.431;
-constexpr double kScore = 1.219;
-constexpr double kWindow = 0.514;
-constexpr double kMasking = 2.17;
-constexpr double kExplained = 0.429;
-constexpr double kForeign = -0.819;
-constexpr double kForeignDb = 0.508;
-constexpr double kNone = -11.439;
+constexpr double kRate = 0.052;
+constexpr double kScore = 2.476;
+constexpr double kWindow = -1.057;
+constexpr double kMasking = 2.746;
+constexpr double kExplained = 1.042;
+constexpr double kForeign = -0.476;
+constexpr double kForeignDb = 0.224;
+constexpr double kOddWarp = -4.033;
+constexpr double kNone = -7.661;
 
 /// Log-odds for one of the fit: beyond the last wrong tag that was seen they are steeper than a fit
 /// over all of them, which is what makes a threshold worth its name.
 constexpr double kSteepness = 5.76;
-constexpr double kEven = 0.1;
+constexpr double kEven = 0.15;
 
 constexpr double kFewestPoints = 10;  ///< below is chance
 
@@ -59,7 +60,8 @@ double confidence_of(double score, const Account& account, double window_s,
   const double fit = kNone + kRate * points / length_s + kScore * std::log(points) +
                      kWindow * std::log(length_s) + kMasking * account.masking +
                      kExplained * account.explained_share + kForeign * account.foreign_per_s +
-                     kForeignDb * std::clamp(account.foreign_db, kFaintest, kLoudest);
+                     kForeignDb * std::clamp(account.foreign_db, kFaintest, kLoudest) +
+                     (account.odd_warp ? kOddWarp : 0);
   constexpr double kLargest = 1 - std::numeric_limits<double>::epsilon() / 2;  // nothing is certain
   return std::min(1 / (1 + std::exp(-kSteepness * (fit - kEven))), kLargest);
 }

@@ -135,7 +135,8 @@ std::optional<Alignment> Matcher::follow(const Index& index, std::span<const Pea
   const auto reference = reference_points(packed, expected, end_s - start_s);
   const Verdict verdict = verify(view, reference, expected);
   if (verdict.expected == 0) return std::nullopt;
-  const Account account = account_for(view, reference, expected.pitch, verdict.fit);
+  Account account = account_for(view, reference, expected.pitch, verdict.fit);
+  account.odd_warp = false;  // it is known
   return to_alignment(known.track_id, verdict, account, start_s, end_s, index.track_count());
 }
 

@@ -23,6 +23,13 @@ constexpr double kLikely = 0.9;         ///< confidence that is worth a closing 
 constexpr double kAskedTempo = 0.003;   ///< a hypothesis so near finds every place of a track ...
 constexpr double kAskedPitch = 0.0025;  ///< ... at the speed that was found
 
+bool is_near_any(const Hypothesis& found, std::span<const Hypothesis> others) {
+  return std::any_of(others.begin(), others.end(), [&](const Hypothesis& other) {
+    return std::abs(other.tempo / found.tempo - 1) < kAskedTempo &&
+           std::abs(other.pitch / found.pitch - 1) < kAskedPitch;
+  });
+}
+
 }  // namespace
 
 void WindowSearch::reset(const Index& index, std::span<const Peak> peaks, double start_s,
@@ -33,6 +40,7 @@ void WindowSearch::reset(const Index& index, std::span<const Peak> peaks, double
   tracks_ = index.track_count();
   candidates_.clear();
   asked_.clear();
+  likely_ = 0;
   found_.clear();
   viewed_ = false;
 }
@@ -50,6 +58,7 @@ const QueryView& WindowSearch::view() {
 void WindowSearch::begin(const Search& how, std::span<const Nominated> nominated,
                          const Index& index) {
   candidates_.clear();
+  if (asked_.empty()) likely_ = how.hypotheses.size();
   asked_.insert(asked_.end(), how.hypotheses.begin(), how.hypotheses.end());
   for (const Nominated& one : nominated) {
     const IndexShard& shard = *index.shards()[one.shard];
@@ -129,6 +138,8 @@ void WindowSearch::judge() {
       account =
           account_for(view(), reference_points(found.candidate.packed(), fit, end_s_ - start_s_),
                       fit.pitch, fit);
+      const auto likely = std::span(asked_).first(likely_);
+      account.odd_warp = account.odd_warp && !is_near_any({fit.tempo, fit.pitch}, likely);
     }
     found.alignment =
         to_alignment(found.candidate.track_id(), found.verdict, account, start_s_, end_s_, tracks_);
@@ -143,11 +154,7 @@ std::optional<Search> WindowSearch::closing_search() {
       [](const Found& a, const Found& b) { return a.verdict.score < b.verdict.score; });
   if (best == found_.end() || best->alignment.confidence < kLikely) return std::nullopt;
   const Hypothesis found{best->verdict.fit.tempo, best->verdict.fit.pitch};
-  const bool asked = std::any_of(asked_.begin(), asked_.end(), [&](const Hypothesis& other) {
-    return std::abs(other.tempo / found.tempo - 1) < kAskedTempo &&
-           std::abs(other.pitch / found.pitch - 1) < kAskedPitch;
-  });
-  if (asked) return std::nullopt;
+  if (is_near_any(found, asked_)) return std::nullopt;
   return search_at(found);
 }
 

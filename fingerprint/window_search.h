@@ -81,6 +81,7 @@ class WindowSearch {
   std::size_t tracks_ = 0;  ///< of the index
   std::vector<Candidate> candidates_;
   std::vector<Hypothesis> asked_;
+  std::size_t likely_ = 0;  ///< of them, the first: what the caller expects
   std::vector<Found> found_;
   QueryView view_;
   bool viewed_ = false;

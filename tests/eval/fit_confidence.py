@@ -24,9 +24,10 @@ from shared_audio import representatives  # noqa: E402
 
 # Of confidence.cpp.
 SHORTEST_S, LONGEST_S = 2, 15
-FAINTEST_DB, LOUDEST_DB = 8, 30
+FAINTEST_DB, LOUDEST_DB = 8, 25
+SAME_WARP = 0.006  # of account.cpp
 POINTS_PER_DECADE, FITTED_TRACKS = 4, 100
-NAMES = ("kRate", "kScore", "kWindow", "kMasking", "kExplained", "kForeign", "kForeignDb")
+NAMES = ("kRate", "kScore", "kWindow", "kMasking", "kExplained", "kForeign", "kForeignDb", "kOddWarp")
 # Of account.cpp.
 LEAST_LOSS_DB, MOST_LOSS_DB = -10, 15
 TERMS = ("", "v", "m", "l", "v * v", "v * m", "v * l", "m * m", "m * l", "l * l")
@@ -95,7 +96,13 @@ def features_of(row):
     length_s = min(max(float(row["length_s"]), SHORTEST_S), LONGEST_S)
     return [points / length_s, math.log(points), math.log(length_s), float(row["masking"]),
             float(row["explained_share"]), float(row["foreign_per_s"]),
-            min(max(float(row["foreign_db"]), FAINTEST_DB), LOUDEST_DB)]
+            min(max(float(row["foreign_db"]), FAINTEST_DB), LOUDEST_DB), is_odd(float(row["tempo"]), float(row["pitch"]))]
+
+
+def is_odd(tempo, pitch):
+    """1 when tempo and pitch are both changed, by different amounts; else 0."""
+    tempo, pitch = math.log(tempo), math.log(pitch)
+    return float(min(abs(tempo), abs(pitch), abs(tempo - pitch)) >= SAME_WARP)
 
 
 def is_usable(row, shared):

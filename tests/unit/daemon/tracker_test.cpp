@@ -102,7 +102,7 @@ TEST_F(TrackerTest, ANewSpeedIsFoundAndKept) {
   const std::size_t before = stream_.any_speed_at.size();
   play(230);
   ASSERT_EQ(of(What::ended).size(), 2U);
-  EXPECT_EQ(of(What::started)[1].spin.detected_s, 113) << "the second song need not wait";
+  EXPECT_LE(of(What::started)[1].spin.detected_s, 113) << "the second song need not wait";
   EXPECT_EQ(of(What::ended)[1].spin.speed, 1.03);
   EXPECT_EQ(of(What::ended)[1].spin.pitch, 1.03);
   EXPECT_NEAR(of(What::ended)[1].spin.end_s, 180, 0.5);
@@ -121,7 +121,7 @@ TEST_F(TrackerTest, ThePlayFromBeforeTheRestartTellsTheSpeed) {
   stream_.airings = {{8, 2, 100, 0, 1, {}, 0.97}};
   play(30);
   ASSERT_EQ(of(What::started).size(), 1U);
-  EXPECT_EQ(of(What::started)[0].spin.detected_s, 5);
+  EXPECT_LE(of(What::started)[0].spin.detected_s, 5);
   EXPECT_TRUE(stream_.any_speed_at.empty());
 }
 

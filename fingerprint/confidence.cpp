@@ -23,20 +23,20 @@ constexpr double kFittedTracks = 100;
 
 // Of the fit (tests/eval/fit_confidence.py), for score a second, ln(score), ln(window) and members
 // of Account.
-constexpr double kRate = 0.052;
-constexpr double kScore = 2.476;
-constexpr double kWindow = -1.057;
-constexpr double kMasking = 2.746;
-constexpr double kExplained = 1.042;
-constexpr double kForeign = -0.476;
-constexpr double kForeignDb = 0.224;
-constexpr double kOddWarp = -4.033;
-constexpr double kNone = -7.661;
+constexpr double kRate = 0.115;
+constexpr double kScore = 2.107;
+constexpr double kWindow = -0.761;
+constexpr double kMasking = 2.585;
+constexpr double kExplained = 0.697;
+constexpr double kForeign = -0.561;
+constexpr double kForeignDb = 0.307;
+constexpr double kOddWarp = -4.04;
+constexpr double kNone = -8.173;
 
 /// Log-odds for one of the fit: beyond the last wrong tag that was seen they are steeper than a fit
 /// over all of them, which is what makes a threshold worth its name.
 constexpr double kSteepness = 5.76;
-constexpr double kEven = 0.15;
+constexpr double kEven = 0.2;
 
 constexpr double kFewestPoints = 10;  ///< below is chance
 

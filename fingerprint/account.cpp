@@ -1,6 +1,7 @@
 // fingerprint/account.cpp - which peaks are missing and what may hide them; which are foreign.
 //
-// Every number was fitted on true and false alignments of real music (tests/eval, EXPERIMENTS.md).
+// chance_to_find() is a fit to true alignments of real music (tests/eval/fit_confidence.py); the
+// reaches were chosen among few that were tried (EXPERIMENTS.md).
 #include "fingerprint/account.h"
 
 #include <algorithm>

@@ -218,9 +218,9 @@ def main(given=None):
     parser.add_argument("features", nargs="*", help="CSV files of spintag_alignment_features")
     parser.add_argument("--shared", metavar="shared_audio.csv", help="of evaluate.py: pairs that take no part")
     parser.add_argument("--peaks", nargs="+", metavar="CSV", help="of spintag_alignment_features --peaks")
-    parser.add_argument("--even", type=float, default=0.1, help="log-odds of the fit that become 1:1 (default 0.1)")
-    parser.add_argument("--threshold", type=float, default=1.3,
-                        help=f"log-odds of the fit that become a confidence of {PROMISE:g} (default 1.3)")
+    parser.add_argument("--even", type=float, default=0.2, help="log-odds of the fit that become 1:1 (default 0.2)")
+    parser.add_argument("--threshold", type=float, default=1.4,
+                        help=f"log-odds of the fit that become a confidence of {PROMISE:g} (default 1.4)")
     options = parser.parse_args(given)
     if not options.features and not options.peaks:
         parser.error("nothing to fit: give features, --peaks or both")

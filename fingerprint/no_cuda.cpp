@@ -59,7 +59,7 @@ std::vector<std::vector<DejavuLandmark>> dejavu_landmarks(
 
 std::vector<std::vector<Nomination>> count_votes(kernels::Device& device, const IndexShard&,
                                                  std::span<const std::span<const Probe>>,
-                                                 std::uint32_t, std::size_t) {
+                                                 std::uint32_t, std::size_t, std::uint32_t) {
   throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
 }
 

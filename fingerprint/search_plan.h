@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "fingerprint/landmarks.h"
 #include "fingerprint/matcher.h"
 #include "fingerprint/peak.h"
+#include "fingerprint/votes.h"
 
 namespace spintag::fingerprint {
 
@@ -18,6 +20,9 @@ struct Search {
   Softness soft;
   std::size_t nominations = 0;  ///< of each shard and hypothesis, at most ...
   std::size_t pooled = 0;       ///< ... and of all of them
+  /// Buckets of more words are not read. In a large shard a tenth of the buckets, those of notes
+  /// that half the catalogue holds, have nine tenths of the postings.
+  std::uint32_t longest_bucket = kEveryBucket;
 };
 
 /// The searches of a window in order. A window whose answer is beyond doubt asks no further. Wide

@@ -1,10 +1,10 @@
-// fingerprint/shard_lookup.h - a batch of ranges of hashes looked up in a shard at once.
+// fingerprint/shard_lookup.h - ranges of hashes looked up in a shard, a batch at a time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 #include "fingerprint/index_shard.h"
@@ -12,94 +12,89 @@
 namespace spintag::fingerprint {
 
 /// Nine in ten ranges meet no posting. Which do is found for a batch in three passes, each of which
-/// fetches what the next one reads: a large index answers from memory, not from cache.
+/// fetches what the next one reads: a large index answers from memory, not from cache. A range that
+/// lies in several buckets is looked up bucket by bucket.
 class ShardLookup {
  public:
-  static constexpr std::size_t kBatch = 64;
+  /// @param longest_bucket  buckets of more words are not read
+  ShardLookup(const IndexShard& shard, std::uint32_t longest_bucket)
+      : shard_(shard), longest_bucket_(longest_bucket) {}
 
-  /// @param ranges  at most kBatch, each with members `hash`, the first of its hashes, and `count`;
-  /// a range's hashes share all but the bits of the time difference
-  template <class Ranges>
-  ShardLookup(const IndexShard& shard, const Ranges& ranges) : shard_(shard) {
-    const ShardArrays& arrays = shard.arrays();
-    std::size_t i = 0;
+  /// Calls on_posting(i, hash, unit) for every posting of range i, range by range.
+  /// @param ranges  each with members `hash`, the first of its hashes, and `count`; a range's
+  /// hashes share all but the bits of the time difference
+  template <class Ranges, class OnPosting>
+  void for_each(const Ranges& ranges, OnPosting&& on_posting) {
+    const std::uint32_t* const directory = shard_.arrays().directory.data();
+    const std::uint32_t per_bucket = shard_.keys_per_bucket();
+    std::uint32_t number = 0;
     for (const auto& range : ranges) {
-      const IndexShard::Place place = shard.place(range.hash);
-      __builtin_prefetch(&arrays.directory[place.bucket]);
-      places_[i++] = place;
-    }
-    i = 0;
-    for (const auto& range : ranges) {
-      words_[i] = words_of(range.hash, range.count, places_[i]);
-      __builtin_prefetch(words_[i].begin);
-      __builtin_prefetch(words_[i].begin + 16);
-      ++i;
-    }
-    answers_ =
-        met(std::span<const Words>(words_).first(i), arrays.words.data() + arrays.words.size());
-  }
-
-  /// Bit i is set where range i may meet a posting.
-  std::uint64_t answers() const { return answers_; }
-
-  /// Calls on_posting(hash, unit) for every posting of range i.
-  template <class OnPosting>
-  void for_each(std::size_t i, OnPosting&& on_posting) const {
-    const Words& at = words_[i];
-    if (at.span == kSpills) {
-      for (std::uint32_t k = 0; k < at.count; ++k) {
-        shard_.for_each_unit(at.hash + k,
-                             [&](std::uint32_t unit) { on_posting(at.hash + k, unit); });
+      std::uint32_t hash = range.hash;
+      IndexShard::Place place = shard_.place(hash);
+      for (std::uint32_t left = range.count; left > 0;) {
+        if (pieces_ == kBatch) answer(on_posting);
+        const std::uint32_t here = std::min(left, per_bucket - place.rest);
+        __builtin_prefetch(&directory[place.bucket]);
+        asked_[pieces_++] = {hash, here, number, place};
+        hash += here;
+        left -= here;
+        place = {place.bucket + 1, 0};
       }
-      return;
+      ++number;
     }
-    const std::uint32_t units = shard_.arrays().units;
-    std::uint32_t hash = at.hash;
-    std::uint32_t begin = at.low;  // first word of `hash`
-    for (std::uint32_t k = 0; k < at.words; ++k) {
-      const std::uint32_t word = at.begin[k];
-      if (word - at.low >= at.span) continue;
-      while (word - begin >= units) {  // words of a bucket are sorted
-        begin += units;
-        ++hash;
-      }
-      on_posting(hash, word - begin);
-    }
+    answer(on_posting);
   }
 
  private:
-  /// The words that a range has to look through.
-  struct Words {
-    const std::uint32_t* begin;
-    std::uint32_t words;
-    std::uint32_t low;   ///< first word of the first hash
-    std::uint32_t span;  ///< words of all its hashes lie in [low, low + span)
+  static constexpr std::size_t kBatch = 64;
+
+  /// The hashes of a range that lie in one bucket.
+  struct Piece {
     std::uint32_t hash;
     std::uint32_t count;
+    std::uint32_t range;
+    IndexShard::Place place;
   };
-  /// Instead of a span: the hashes lie in several buckets.
-  static constexpr std::uint32_t kSpills = std::numeric_limits<std::uint32_t>::max();
+  /// Of a bucket.
+  struct Words {
+    const std::uint32_t* begin;
+    std::uint32_t count;
+    std::uint32_t low;   ///< first word of the piece's first hash
+    std::uint32_t span;  ///< words of all its hashes lie in [low, low + span)
+  };
 
-  Words words_of(std::uint32_t hash, std::uint32_t count, const IndexShard::Place& place) const {
-    const ShardArrays& arrays = shard_.arrays();
-    const std::uint32_t begin = arrays.directory[place.bucket];
-    const bool spills = place.rest + count > shard_.keys_per_bucket();
-    return {arrays.words.data() + begin,
-            arrays.directory[place.bucket + 1] - begin,
-            place.rest * arrays.units,
-            spills ? kSpills : count * arrays.units,
-            hash,
-            count};
+  template <class OnPosting>
+  void answer(OnPosting& on_posting) {
+    find_words();
+    const std::uint32_t units = shard_.arrays().units;
+    for (std::size_t i = 0; i < pieces_; ++i) {
+      const Words& met = words_[i];
+      if (met.count == 0) continue;
+      std::uint32_t hash = asked_[i].hash;
+      std::uint32_t low = met.low;  // first word of `hash`
+      for (std::uint32_t k = 0; k < met.count; ++k) {
+        while (met.begin[k] - low >= units) {  // they are sorted
+          low += units;
+          ++hash;
+        }
+        on_posting(asked_[i].range, hash, met.begin[k] - low);
+      }
+    }
+    pieces_ = 0;
   }
+
+  /// For each piece the words that it meets.
+  void find_words();
+  /// Leaves of each bucket's words those in [low, low + span).
   /// @param end  of all words
-  static std::uint64_t met(std::span<const Words> ranges, const std::uint32_t* end);
-  static std::uint64_t met_avx2(std::span<const Words> ranges, const std::uint32_t* end);
-  static std::uint64_t met_plain(std::span<const Words> ranges);
+  static void narrow_avx2(std::span<Words> pieces, const std::uint32_t* end);
+  static void narrow(Words& words);
 
   const IndexShard& shard_;
-  std::array<IndexShard::Place, kBatch> places_;
+  std::uint32_t longest_bucket_;
+  std::array<Piece, kBatch> asked_;
   std::array<Words, kBatch> words_;
-  std::uint64_t answers_ = 0;
+  std::size_t pieces_ = 0;
 };
 
 }  // namespace spintag::fingerprint

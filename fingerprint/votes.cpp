@@ -26,43 +26,13 @@ Nomination VoteClock::nomination(std::uint32_t counter, std::uint32_t votes, std
 
 const std::vector<Nomination>& VoteCounter::count(const IndexShard& shard,
                                                   std::span<const Probe> probes,
-                                                  std::uint32_t fewest, std::size_t most) {
-  for (std::size_t first = 0; first < probes.size(); first += ShardLookup::kBatch) {
-    const auto batch = probes.subspan(first, std::min(ShardLookup::kBatch, probes.size() - first));
-    const ShardLookup found(shard, batch);
-    for (std::uint64_t rest = found.answers(); rest != 0; rest &= rest - 1) {
-      const auto i = static_cast<std::size_t>(std::countr_zero(rest));
-      found.for_each(i, [&](std::uint32_t, std::uint32_t unit) {
-        add(VoteClock::counter(unit, batch[i].anchor_step));
-      });
-    }
-  }
+                                                  std::uint32_t fewest, std::size_t most,
+                                                  std::uint32_t longest_bucket) {
+  ShardLookup lookup(shard, longest_bucket);
+  lookup.for_each(probes, [&](std::uint32_t i, std::uint32_t, std::uint32_t unit) {
+    add(VoteClock::counter(unit, probes[i].anchor_step));
+  });
   return nominate(fewest, most);
-}
-
-/// Most votes are chance and stand alone. They are told from the others in a table that fits a
-/// cache, where counters share places: what is left has enough votes, or shares places with such.
-void VoteCounter::drop_lonely(std::uint32_t fewest) {
-  constexpr std::size_t kSmallest = std::size_t{1} << 12;
-  constexpr std::size_t kLargest = std::size_t{1} << 24;
-  const std::size_t size = std::clamp(std::bit_ceil(4 * counters_.size()), kSmallest, kLargest);
-  if (folded_.size() < size) folded_.resize(size);
-  const auto mask = static_cast<std::uint32_t>(size - 1);
-  for (const std::uint32_t counter : counters_) {
-    std::uint8_t& votes = folded_[counter & mask];
-    if (votes < 255) ++votes;
-  }
-  const std::uint32_t asked = std::min(fewest, 255U);
-  sorted_.clear();
-  for (const std::uint32_t counter : counters_) {
-    const std::uint32_t own = folded_[counter & mask];
-    if (own + folded_[(counter - 1) & mask] >= asked ||
-        own + folded_[(counter + 1) & mask] >= asked) {
-      sorted_.push_back(counter);
-    }
-  }
-  for (const std::uint32_t counter : counters_) folded_[counter & mask] = 0;
-  counters_.swap(sorted_);
 }
 
 /// Least significant digit first, as many 11-bit digits as the largest number has.
@@ -84,7 +54,7 @@ void VoteCounter::sort() {
 
 const std::vector<Nomination>& VoteCounter::nominate(std::uint32_t fewest, std::size_t most) {
   nominations_.clear();
-  drop_lonely(fewest);
+  lonely_.drop(counters_, fewest, [](std::uint32_t counter) { return counter; });
   sort();
   std::uint32_t previous = 0;
   std::uint32_t previous_votes = 0;
@@ -114,13 +84,15 @@ const std::vector<Nomination>& VoteCounter::nominate(std::uint32_t fewest, std::
 
 std::vector<std::vector<Nomination>> count_votes(kernels::Device& device, const IndexShard& shard,
                                                  std::span<const std::span<const Probe>> windows,
-                                                 std::uint32_t fewest, std::size_t most) {
-  if (device.is_cuda()) return cuda::count_votes(device, shard, windows, fewest, most);
+                                                 std::uint32_t fewest, std::size_t most,
+                                                 std::uint32_t longest_bucket) {
+  if (device.is_cuda())
+    return cuda::count_votes(device, shard, windows, fewest, most, longest_bucket);
   VoteCounter counter;
   std::vector<std::vector<Nomination>> nominations;
   nominations.reserve(windows.size());
   for (const auto& probes : windows) {
-    nominations.push_back(counter.count(shard, probes, fewest, most));
+    nominations.push_back(counter.count(shard, probes, fewest, most, longest_bucket));
   }
   return nominations;
 }

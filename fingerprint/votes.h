@@ -3,15 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "fingerprint/index_shard.h"
 #include "fingerprint/landmarks.h"
+#include "fingerprint/lonely_votes.h"
 #include "kernels/device.h"
 #include "kernels/host_device.h"
 
 namespace spintag::fingerprint {
+
+inline constexpr std::uint32_t kEveryBucket = std::numeric_limits<std::uint32_t>::max();
 
 /// A place on a shard's time line where votes agree.
 struct Nomination {
@@ -28,8 +32,11 @@ struct VoteClock {
   /// The counter that a posting at `unit` votes for when its anchor stands `anchor_step` steps into
   /// the window.
   SPINTAG_HOST_DEVICE static std::uint32_t counter(std::uint32_t unit, std::uint32_t anchor_step) {
-    const std::uint64_t step = unit * kStepsPerUnit + kStepsPerUnit / 2 + kPadSteps - anchor_step;
-    return static_cast<std::uint32_t>(step >> kCounterShift);
+    return static_cast<std::uint32_t>(step(unit, anchor_step) >> kCounterShift);
+  }
+  /// The window's start according to such a posting, in steps.
+  SPINTAG_HOST_DEVICE static std::uint64_t step(std::uint32_t unit, std::uint32_t anchor_step) {
+    return unit * kStepsPerUnit + kStepsPerUnit / 2 + kPadSteps - anchor_step;
   }
 
   /// The place of a counter with so many votes of its own, of `sum` with those of the counter
@@ -44,8 +51,10 @@ class VoteCounter {
   static constexpr std::uint32_t kFewestVotes = 3;  ///< of a nomination
 
   /// Looks every probe up and nominates.
+  /// @param longest_bucket  buckets of more words are not read
   const std::vector<Nomination>& count(const IndexShard& shard, std::span<const Probe> probes,
-                                       std::uint32_t fewest, std::size_t most);
+                                       std::uint32_t fewest, std::size_t most,
+                                       std::uint32_t longest_bucket = kEveryBucket);
 
   /// One vote, for a counter of VoteClock.
   void add(std::uint32_t counter) { counters_.push_back(counter); }
@@ -54,12 +63,11 @@ class VoteCounter {
   const std::vector<Nomination>& nominate(std::uint32_t fewest, std::size_t most);
 
  private:
-  void drop_lonely(std::uint32_t fewest);
   void sort();
 
   std::vector<std::uint32_t> counters_;  ///< one entry a vote: number of its counter
   std::vector<std::uint32_t> sorted_;    ///< scratch of the radix sort
-  std::vector<std::uint8_t> folded_;     ///< votes of counters modulo its size, up to 255
+  LonelyVotes lonely_;
   std::vector<Nomination> nominations_;
 };
 
@@ -68,6 +76,7 @@ class VoteCounter {
 /// @throws kernels::DeviceError if the device fails. One caller per Device at a time.
 std::vector<std::vector<Nomination>> count_votes(kernels::Device& device, const IndexShard& shard,
                                                  std::span<const std::span<const Probe>> windows,
-                                                 std::uint32_t fewest, std::size_t most);
+                                                 std::uint32_t fewest, std::size_t most,
+                                                 std::uint32_t longest_bucket = kEveryBucket);
 
 }  // namespace spintag::fingerprint

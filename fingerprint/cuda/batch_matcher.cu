@@ -221,8 +221,9 @@ void OnDevice::nominate(const Index& index, const ActiveWindows& active, const P
   for (std::uint32_t i = 0; i < index.shards().size(); ++i) {
     const IndexShard& shard = *index.shards()[i];
     if (shard.arrays().tracks.empty()) continue;
-    const auto nominations = votes_.count(shards_[shard], probes,
-                                          fingerprint::VoteCounter::kFewestVotes, how.nominations);
+    const auto nominations =
+        votes_.count(shards_[shard], probes, fingerprint::VoteCounter::kFewestVotes,
+                     how.nominations, how.longest_bucket);
     const DeviceStopwatch watch(*context_, stages_.host_s);
     for (std::size_t w = 0; w < nominations.size(); ++w) {
       for (const Nomination& place : nominations[w]) pools[w].add({place, hypothesis, i});

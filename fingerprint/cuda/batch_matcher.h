@@ -29,6 +29,7 @@ std::unique_ptr<BatchMatcher> make_batch_matcher(kernels::Device& device);
 /// Takes the shard to the device for this one call.
 std::vector<std::vector<Nomination>> count_votes(kernels::Device& device, const IndexShard& shard,
                                                  std::span<const std::span<const Probe>> windows,
-                                                 std::uint32_t fewest, std::size_t most);
+                                                 std::uint32_t fewest, std::size_t most,
+                                                 std::uint32_t longest_bucket);
 
 }  // namespace spintag::fingerprint::cuda

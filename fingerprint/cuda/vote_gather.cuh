@@ -78,6 +78,12 @@ class VoteGather {
     first.anchor_step = probe.anchor_step;
     second = {first.end, spills ? shard_.directory[bucket + 2] : first.end, 0, shard_.units,
               probe.anchor_step};
+    leave_out_if_long(first);
+    leave_out_if_long(second);
+  }
+
+  __device__ void leave_out_if_long(Lookup& lookup) const {
+    if (lookup.end - lookup.begin > shard_.longest_bucket) lookup.end = lookup.begin;
   }
 
   /// Those of 32 lanes: eight lanes each to the short buckets, the whole warp to each long one.

@@ -15,6 +15,7 @@ struct ShardView {
   std::uint32_t units;
   std::uint32_t keys_per_bucket;
   std::uint64_t reciprocal;
+  std::uint32_t longest_bucket;  ///< those of more words are not read
 };
 
 /// The probes of a run of windows, cut into chunks: block c of a window looks at probes

@@ -17,9 +17,9 @@ using kernels::cuda::Array;
 constexpr std::uint64_t kMostVotes = std::uint64_t{1} << 32;  ///< of a run: 16 GiB
 constexpr std::uint32_t kListCapacity = 4096;                 ///< nominations of a window, at first
 
-ShardView view_of(const DeviceShard& shard) {
-  return {shard.directory.data(), shard.words.data(), shard.units, shard.keys_per_bucket,
-          shard.reciprocal};
+ShardView view_of(const DeviceShard& shard, std::uint32_t longest_bucket) {
+  return {shard.directory.data(), shard.words.data(), shard.units,
+          shard.keys_per_bucket,  shard.reciprocal,   longest_bucket};
 }
 
 /// Chunks of a size that gives the longest window some two dozen: the more of a window's blocks run
@@ -98,8 +98,9 @@ std::uint64_t VoteCounter::votes_at_once() const {
 
 std::vector<std::vector<Nomination>> VoteCounter::count(const DeviceShard& shard,
                                                         const ProbeBatch& probes,
-                                                        std::uint32_t fewest, std::size_t most) {
-  Ballot ballot{.shard = view_of(shard),
+                                                        std::uint32_t fewest, std::size_t most,
+                                                        std::uint32_t longest_bucket) {
+  Ballot ballot{.shard = view_of(shard, longest_bucket),
                 .partitions = Partitions::of(shard.units, context_->shared_bytes_per_block()),
                 .fewest = fewest,
                 .most = static_cast<std::uint32_t>(most)};
@@ -218,12 +219,14 @@ std::vector<std::uint64_t> VoteCounter::tally(const Ballot& ballot, std::uint32_
 
 std::vector<std::vector<Nomination>> count_votes(kernels::Device& device, const IndexShard& shard,
                                                  std::span<const std::span<const Probe>> windows,
-                                                 std::uint32_t fewest, std::size_t most) {
+                                                 std::uint32_t fewest, std::size_t most,
+                                                 std::uint32_t longest_bucket) {
   if (shard.arrays().units == 0) return std::vector<std::vector<Nomination>>(windows.size());
   device.context().make_current();
   const DeviceShard on_device(device.shared_context(), shard);
   const ProbeBatch probes = upload_lists(device.shared_context(), windows);
-  return VoteCounter(device.shared_context()).count(on_device, probes, fewest, most);
+  return VoteCounter(device.shared_context())
+      .count(on_device, probes, fewest, most, longest_bucket);
 }
 
 }  // namespace spintag::fingerprint::cuda

@@ -62,10 +62,12 @@ class VoteCounter {
   /// @param shard   has at least one unit
   /// @param probes  of probes.count windows
   /// @param most    at most 64
+  /// @param longest_bucket  buckets of more words are not read
   /// @return for each window its `most` best places of at least `fewest` votes, best first
   /// @throws kernels::DeviceError if the device fails or has no room for the votes of one window
   std::vector<std::vector<Nomination>> count(const DeviceShard& shard, const ProbeBatch& probes,
-                                             std::uint32_t fewest, std::size_t most);
+                                             std::uint32_t fewest, std::size_t most,
+                                             std::uint32_t longest_bucket);
 
   const VoteStatistics& statistics() const { return statistics_; }
 

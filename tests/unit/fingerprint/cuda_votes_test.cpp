@@ -56,10 +56,10 @@ std::vector<Probe> probes_of(const Song& song, double start_s, double length_s,
 
 void expect_equal(kernels::Device& cpu, kernels::Device& cuda, const IndexShard& shard,
                   const std::vector<std::vector<Probe>>& windows, std::uint32_t fewest,
-                  std::size_t most) {
+                  std::size_t most, std::uint32_t longest_bucket = kEveryBucket) {
   const std::vector<std::span<const Probe>> spans(windows.begin(), windows.end());
-  const auto expected = count_votes(cpu, shard, spans, fewest, most);
-  const auto found = count_votes(cuda, shard, spans, fewest, most);
+  const auto expected = count_votes(cpu, shard, spans, fewest, most, longest_bucket);
+  const auto found = count_votes(cuda, shard, spans, fewest, most, longest_bucket);
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t w = 0; w < expected.size(); ++w) {
     ASSERT_EQ(found[w].size(), expected[w].size()) << "window " << w;
@@ -116,6 +116,18 @@ TEST_F(CudaVotes, EqualTheCpuOnATimeLineOfManyPartitions) {
   std::vector<std::vector<Probe>> windows;
   for (const Song& song : songs) windows.push_back(probes_of(song, 1, 55));
   expect_equal(cpu_, cuda_, *index->shards()[0], windows, 2, 24);
+}
+
+TEST_F(CudaVotes, LeaveOutTheBucketsThatTheCpuLeavesOut) {
+  std::vector<Song> songs;
+  for (std::uint32_t i = 0; i < 20; ++i) songs.push_back(random_song(i, 60, 30));
+  songs.push_back(random_song(99, 5, 30));
+  songs.back().duration_s = 5e6;  // few keys a bucket: probes of two hashes spill over two
+  const auto index = index_of(songs);
+  std::vector<std::vector<Probe>> windows;
+  for (std::size_t i = 0; i < 5; ++i) windows.push_back(probes_of(songs[i], 5, 10));
+  for (const std::uint32_t longest : {0U, 1U, 2U, 5U, 15U, 31U, 32U, 33U, 100U})
+    expect_equal(cpu_, cuda_, *index->shards()[0], windows, 1, 64, longest);
 }
 
 TEST_F(CudaVotes, EmptyBatchesAndTinyShardsAreNoTrouble) {

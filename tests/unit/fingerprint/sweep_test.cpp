@@ -72,8 +72,8 @@ std::vector<Nominated> one_by_one(const IndexShard& shard, std::span<const Peak>
   for (std::uint32_t h = 0; h < how.hypotheses.size(); ++h) {
     std::vector<Probe> probes;
     make_query_probes(peaks, origin_s, how.hypotheses[h], how.soft, probes);
-    for (const Nomination& place :
-         counter.count(shard, probes, VoteCounter::kFewestVotes, how.nominations))
+    for (const Nomination& place : counter.count(shard, probes, VoteCounter::kFewestVotes,
+                                                 how.nominations, how.longest_bucket))
       pool.add({place, h, 5});
   }
   return pool.take();
@@ -127,6 +127,34 @@ TEST(Sweep, NominatesWhatEveryHypothesisOfThePlanWouldByItself) {
       EXPECT_GT(expect_sweep_is_one_by_one(peaks, 33.3, how), 0U);
     }
   }
+}
+
+TEST(Sweep, LeavesTheSameBucketsOutAsEveryHypothesisWould) {
+  Search how{full_grid(), 20, {0.1, 0.4}, 4, 96};
+  const auto peaks = heard(2, {0.96, 1.0048}, 20);
+  std::size_t before = 0;
+  for (const std::uint32_t longest : {1U, 4U, 12U, 16U, 20U}) {
+    how.longest_bucket = longest;
+    const std::size_t nominated = expect_sweep_is_one_by_one(peaks, 2, how);
+    EXPECT_GE(nominated, before);
+    before = nominated;
+  }
+  EXPECT_GT(before, 0U);
+  how.longest_bucket = 0;
+  EXPECT_EQ(expect_sweep_is_one_by_one(peaks, 2, how), 0U);
+}
+
+/// More tempi than bits of a mask, and a window in which they move an anchor by minutes.
+TEST(Sweep, ManyTempiOfALongWindowNominateWhatTheirMembersWould) {
+  std::vector<Hypothesis> tempi;
+  for (int t = 0; t < 75; ++t) tempi.push_back({0.8 + 0.005 * t, 1});
+  std::vector<Peak> peaks = song_peaks(2, 40);
+  for (Peak peak : song_peaks(3, 40)) {
+    peak.time_s += 180;
+    peaks.push_back(peak);
+  }
+  const Search how{tempi, 40, {0.1, 0.4}, 4, 96};
+  EXPECT_GT(expect_sweep_is_one_by_one(peaks, 0, how), 0U);
 }
 
 TEST(Sweep, GroupsOfTempiOfAnyShapeNominateWhatTheirMembersWould) {
@@ -186,6 +214,11 @@ struct Range {
   std::uint32_t count;
 };
 
+std::size_t bucket_words(const IndexShard& shard, std::uint32_t hash) {
+  const std::uint32_t bucket = shard.place(hash).bucket;
+  return shard.arrays().directory[bucket + 1] - shard.arrays().directory[bucket];
+}
+
 TEST(ShardLookup, MeetsThePostingsThatSingleLooksMeet) {
   using Postings = std::multiset<std::pair<std::uint32_t, std::uint32_t>>;
   std::vector<Landmark> landmarks;
@@ -198,8 +231,9 @@ TEST(ShardLookup, MeetsThePostingsThatSingleLooksMeet) {
     const auto random = [&] { return static_cast<std::uint32_t>(generator()); };
     std::size_t spilled = 0;
     std::size_t met = 0;
+    std::size_t left_out = 0;
     for (int batch = 0; batch < 200; ++batch) {
-      std::vector<Range> ranges(random() % (ShardLookup::kBatch + 1));
+      std::vector<Range> ranges(random() % 100);
       for (Range& range : ranges) {  // half of them near what is there
         const std::uint32_t near = landmarks[random() % landmarks.size()].hash;
         const std::uint32_t hash = random() % 2 == 0 ? near : random() & ((1U << 27) - 1);
@@ -208,26 +242,29 @@ TEST(ShardLookup, MeetsThePostingsThatSingleLooksMeet) {
         range.count = 1 + random() % std::min(40U, 128 - (range.hash & 127));
         spilled += shard.place(range.hash).rest + range.count > shard.keys_per_bucket() ? 1 : 0;
       }
-      const ShardLookup lookup(shard, ranges);
-      for (std::size_t r = 0; r < ShardLookup::kBatch; ++r) {
+      const std::uint32_t longest = batch % 3 == 0 ? 1 + random() % 20 : kEveryBucket;
+      std::vector<Postings> found(ranges.size());
+      ShardLookup(shard, longest)
+          .for_each(ranges, [&](std::uint32_t r, std::uint32_t hash, std::uint32_t unit) {
+            found.at(r).emplace(hash, unit);
+          });
+      for (std::size_t r = 0; r < ranges.size(); ++r) {
         Postings expected;
-        Postings found;
-        if (r < ranges.size()) {
-          for (std::uint32_t k = 0; k < ranges[r].count; ++k) {
-            const std::uint32_t hash = ranges[r].hash + k;
-            shard.for_each_unit(hash, [&](std::uint32_t unit) { expected.emplace(hash, unit); });
+        for (std::uint32_t k = 0; k < ranges[r].count; ++k) {
+          const std::uint32_t hash = ranges[r].hash + k;
+          if (bucket_words(shard, hash) > longest) {
+            ++left_out;
+            continue;
           }
+          shard.for_each_unit(hash, [&](std::uint32_t unit) { expected.emplace(hash, unit); });
         }
-        if ((lookup.answers() >> r & 1) != 0) {
-          lookup.for_each(
-              r, [&](std::uint32_t hash, std::uint32_t unit) { found.emplace(hash, unit); });
-        }
-        ASSERT_EQ(found, expected) << "range " << r;
-        met += found.size();
+        ASSERT_EQ(found[r], expected) << "range " << r;
+        met += expected.size();
       }
     }
     EXPECT_GT(met, 1000U);
     EXPECT_GT(spilled, i == 0 ? 0U : 1000U);
+    EXPECT_GT(left_out, 100U);
   }
 }
 

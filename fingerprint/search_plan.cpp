@@ -21,14 +21,35 @@ constexpr double kPitchesPerOctave = 144;
 constexpr int kPitchSteps = 39;  ///< to each side: 3 1/4 semitones
 constexpr int kSpeedSteps = 23;  ///< of pitch, to each side: 11 %
 
-// Votes that a window of 10 s meets for each hour of catalogue: per hypothesis of a grid, or of a
-// search that is softer. Measured on real music.
-constexpr double kGridVotes = 85;
-constexpr double kMediumVotes = 160;
-constexpr double kDenseVotes = 1000;
-constexpr double kDensestVotes = 3400;
-/// What one search may cost: some 0.4 s of a core.
-constexpr double kMostVotes = 50e6;
+/// A look at the index and what it costs: the votes, or what costs as much, that a window of 10 s
+/// meets for each hour of catalogue and hypothesis. Measured on real music, those of every bucket
+/// among 71 tracks, the others among 100,000.
+struct Look {
+  int peaks_per_s;
+  Softness soft;
+  std::uint32_t longest_bucket;
+  double votes;
+};
+constexpr Look kGrid{kSparse, {0.1, 0.4}, kEveryBucket, 85};
+constexpr Look kMediumGrid{kMedium, {0.1, 0.4}, kEveryBucket, 160};
+constexpr Look kUnderSpeech{kDensest, {0.3, 0.3}, kEveryBucket, 3400};
+/// Answers nearly all that is known: where hashes are rare, few agreements are no chance.
+constexpr Look kRarest{kSparse, {0.1, 0.1}, 64, 0};
+/// Buckets so long are of notes that everything holds; a track that repeats one bar for minutes has
+/// some hundred words in its own.
+constexpr Look kProcessed{kSparse, {0.4, 0.4}, 1024, 0};
+// Of a large catalogue. Where music crowds on few notes, only long buckets know it: the fewer
+// hypotheses, the longer the buckets that can be read.
+constexpr Look kRareUnderSpeech{kDensest, {0.3, 0.3}, 128, 420};
+constexpr Look kRareUnderSomeSpeech{kDense, {0.3, 0.3}, 128, 70};
+constexpr Look kLine{kSparse, {0.1, 0.4}, 1024, 12};
+constexpr Look kLongLine{kSparse, {0.1, 0.4}, 512, 8};
+constexpr Look kRareGrid{kSparse, {0.1, 0.4}, 32, 1.2};
+
+/// What a search may cost that reads every bucket: some 0.3 s of a core ...
+constexpr double kMostVotes = 10e6;
+/// ... and one that leaves the long ones out, for want of anything cheaper.
+constexpr double kMostRareVotes = 20e6;
 
 /// Pitch ratio number k to one side or the other: 0, 1, -1, 2, -2 ...
 double pitch_ratio(int number) {
@@ -36,20 +57,15 @@ double pitch_ratio(int number) {
   return std::exp2((number % 2 == 1 ? k : -k) / kPitchesPerOctave);
 }
 
-Search unwarped(const std::vector<Hypothesis>& likely, int peaks_per_s, double soft,
-                std::size_t nominations, std::size_t pooled) {
-  return {likely, peaks_per_s, {soft, soft}, nominations, pooled};
-}
-
-Search grid(std::vector<Hypothesis> hypotheses, int peaks_per_s) {
-  return {std::move(hypotheses), peaks_per_s, {0.1, 0.4}, 4, 96};
+Search search(std::vector<Hypothesis> hypotheses, const Look& look, std::size_t nominations,
+              std::size_t pooled) {
+  return {std::move(hypotheses), look.peaks_per_s, look.soft,
+          nominations,           pooled,           look.longest_bucket};
 }
 
 }  // namespace
 
-Search search_at(const Hypothesis& hypothesis) {
-  return unwarped({hypothesis}, kSparse, 0.4, 16, 32);
-}
+Search search_at(const Hypothesis& hypothesis) { return search({hypothesis}, kProcessed, 16, 32); }
 
 std::vector<Hypothesis> full_grid() {
   std::vector<Hypothesis> grid;
@@ -80,24 +96,28 @@ std::vector<Hypothesis> pitch_line() {
 std::vector<Search> searches_of(const MatchOptions& options, double catalogue_s) {
   const double hours = catalogue_s / 3600;
   std::vector<Search> searches;
-  const auto add = [&](Search search, double votes_per_hypothesis) {
-    const double votes =
-        votes_per_hypothesis * hours * static_cast<double>(search.hypotheses.size());
-    const bool affordable = votes <= kMostVotes;
-    if (affordable) searches.push_back(std::move(search));
+  const auto add = [&](const std::vector<Hypothesis>& hypotheses, const Look& look,
+                       std::size_t nominations, std::size_t pooled) {
+    const double votes = look.votes * hours * static_cast<double>(hypotheses.size());
+    const double most = look.longest_bucket == kEveryBucket ? kMostVotes : kMostRareVotes;
+    const bool affordable = votes <= most;
+    if (affordable) searches.push_back(search(hypotheses, look, nominations, pooled));
     return affordable;
   };
-  // The first is asked whatever it costs.
-  searches.push_back(unwarped(options.hypotheses, kSparse, 0.4, 8, 16));
-  if (!add(unwarped(options.hypotheses, kDensest, 0.3, 48, 64), kDensestVotes))
-    add(unwarped(options.hypotheses, kDense, 0.3, 48, 64), kDenseVotes);
+  const auto& likely = options.hypotheses;
+  // The first two are asked whatever they cost.
+  searches.push_back(search(likely, kRarest, 8, 8));
+  searches.push_back(search(likely, kProcessed, 8, 16));
+  if (!add(likely, kUnderSpeech, 48, 64) && !add(likely, kRareUnderSpeech, 48, 64))
+    add(likely, kRareUnderSomeSpeech, 48, 64);
   if (!options.any_speed) return searches;
-  if (!add(grid(full_grid(), kSparse), kGridVotes)) {
-    add(grid(speed_line(), kSparse), kGridVotes);
-    add(grid(tempo_line(), kSparse), kGridVotes);
-    add(grid(pitch_line(), kSparse), kGridVotes);
+  if (!add(full_grid(), kGrid, 4, 96)) {
+    add(speed_line(), kLine, 4, 96);
+    add(tempo_line(), kLine, 4, 96);
+    add(pitch_line(), kLongLine, 4, 96);
+    add(full_grid(), kRareGrid, 4, 96);
   }
-  add(grid(speed_line(), kMedium), kMediumVotes);
+  add(speed_line(), kMediumGrid, 4, 96);
   return searches;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <span>
 #include <tuple>
 
 #include "fingerprint/fit_sums.h"
@@ -72,21 +73,57 @@ TEST(SearchPlan, SearchesOfASmallCatalogueReachEverythingPromised) {
   }
 }
 
+/// Whether some search asks at least as much about a hypothesis as `look` does.
+bool asks_as_much(std::span<const Search> searches, const Hypothesis& hypothesis,
+                  const Search& look) {
+  return std::any_of(searches.begin(), searches.end(), [&](const Search& search) {
+    return search.peaks_per_s >= look.peaks_per_s && search.soft.u >= look.soft.u &&
+           search.soft.dt >= look.soft.dt && search.longest_bucket >= look.longest_bucket &&
+           std::any_of(search.hypotheses.begin(), search.hypotheses.end(),
+                       [&](const Hypothesis& other) {
+                         return other.tempo == hypothesis.tempo && other.pitch == hypothesis.pitch;
+                       });
+  });
+}
+
 TEST(SearchPlan, LargerCataloguesAreAskedNoMoreAndAlwaysSomething) {
-  std::size_t hypotheses = 1'000'000;
+  MatchOptions options;
+  auto smaller = searches_of(options, kHour);
   for (double hours = 1; hours < 1e8; hours *= 1.5) {
-    MatchOptions options;
+    options.any_speed = true;
     const auto searches = searches_of(options, hours * kHour);
     ASSERT_FALSE(searches.empty());
     EXPECT_EQ(searches.front().hypotheses.size(), options.hypotheses.size());
-    std::size_t asked = 0;
-    for (const Search& search : searches) asked += search.hypotheses.size();
-    EXPECT_LE(asked, hypotheses) << hours << " h";
-    hypotheses = asked;
+    for (const Search& look : searches) {
+      for (const Hypothesis& hypothesis : look.hypotheses)
+        ASSERT_TRUE(asks_as_much(smaller, hypothesis, look)) << hours << " h";
+    }
+    smaller = searches;
     options.any_speed = false;
     EXPECT_LE(searches_of(options, hours * kHour).size(), searches.size());
   }
-  EXPECT_LT(hypotheses, 10U);
+  EXPECT_LT(smaller.size(), 4U);
+}
+
+TEST(SearchPlan, RareHashesAreAskedFirst) {
+  for (const double hours : {1.0, 1e4, 1e6}) {
+    const auto searches = searches_of({.any_speed = false}, hours * kHour);
+    ASSERT_GE(searches.size(), 2U);
+    EXPECT_LT(searches[0].longest_bucket, searches[1].longest_bucket);
+    EXPECT_LT(searches[0].soft.u, searches[1].soft.u);
+  }
+}
+
+TEST(SearchPlan, AHundredThousandSongsAreStillAskedEverything) {
+  const auto searches = searches_of({}, 6'671 * kHour);
+  std::vector<Hypothesis> all;
+  for (const Search& search : searches)
+    all.insert(all.end(), search.hypotheses.begin(), search.hypotheses.end());
+  for (double percent = -12; percent <= 12.001; percent += 1) {
+    for (double semitones = -3; semitones <= 3.001; semitones += 0.25)
+      ASSERT_TRUE(within_reach(all, 1 + percent / 100, ratio(semitones)));
+  }
+  for (const Search& search : searches) EXPECT_NE(search.longest_bucket, kEveryBucket);
 }
 
 TEST(SearchPlan, WhatIsFarFromThePromiseIsOutOfReach) {

@@ -31,7 +31,7 @@ void Sweep::run(const IndexShard& shard, std::uint32_t shard_number, std::span<c
     if (counters_.size() < group.hypotheses.size()) counters_.resize(group.hypotheses.size());
     sweep(group);
     const auto fewest = [&] { return std::max(VoteCounter::kFewestVotes, pool.fewest()); };
-    look_up(shard, how.longest_bucket, fewest());
+    look_up(shard, group, how.longest_bucket, fewest());
     for (std::size_t i = 0; i < group.hypotheses.size(); ++i) {
       for (const Nomination& place : counters_[i].nominate(fewest(), how.nominations))
         pool.add({place, group.first + static_cast<std::uint32_t>(i), shard_number});
@@ -58,18 +58,20 @@ void Sweep::find_near(std::span<const Hypothesis> all) {
     widest[i] = frequency_to_u(peaks_[i].freq_hz / low->pitch);
     narrowest[i] = frequency_to_u(peaks_[i].freq_hz / high->pitch);
   }
-  near_.clear();
+  std::size_t count = 0;
+  std::uint32_t end = 0;  // of the peaks that are not too late
   for (std::uint32_t i = 0; i < peaks_.size(); ++i) {
-    for (std::uint32_t j = i + 1; j < peaks_.size(); ++j) {
-      const double dt = peaks_[j].time_s - peaks_[i].time_s;
-      if (dt > longest_s) break;
-      if (dt < shortest_s || std::abs(widest[j] - widest[i]) < Profile::min_du - kRounding ||
-          std::abs(narrowest[j] - narrowest[i]) > Profile::max_du + kRounding) {
-        continue;
-      }
-      near_.push_back({i, j});
+    while (end < peaks_.size() && peaks_[end].time_s - peaks_[i].time_s <= longest_s) ++end;
+    if (near_.size() < count + end - i) near_.resize(2 * (count + end - i));
+    for (std::uint32_t j = i + 1; j < end; ++j) {
+      near_[count] = {i, j};  // stays only if it is counted: no branch could be foretold
+      const bool late_enough = peaks_[j].time_s - peaks_[i].time_s >= shortest_s;
+      const bool far_enough = std::abs(widest[j] - widest[i]) >= Profile::min_du - kRounding;
+      const bool near = std::abs(narrowest[j] - narrowest[i]) <= Profile::max_du + kRounding;
+      count += static_cast<std::size_t>(late_enough & far_enough & near);
     }
   }
+  near_.resize(count);
 }
 
 /// Tempi of one pitch after the other are mostly the same ones, and so are the pairs.
@@ -117,34 +119,59 @@ void Sweep::pair_up(std::span<const Hypothesis> group) {
 
 /// What a group asks for.
 void Sweep::sweep(const Group& group) {
-  pair_up(group.hypotheses);
-  u_.clear();
-  bins_.clear();
+  warped_.clear();
+  for (const Peak& peak : peaks_)
+    warped_.push_back(warp(peak, origin_s_, group.hypotheses.front(), soft_.u));
   lookups_.clear();
-  for (const Peak& peak : peaks_) {
-    const ProbePeak warped = warp(peak, origin_s_, group.hypotheses.front(), soft_.u);
-    u_.push_back(warped.u);
-    bins_.push_back(warped.bins);
+  if (group.hypotheses.size() == 1) {
+    ask_at_one_tempo();
+  } else {
+    pair_up(group.hypotheses);
+    ask_at_all_tempi();
   }
+}
+
+void Sweep::ask_at_one_tempo() {
+  for (const Near& near : near_) {
+    const ProbePeak& anchor = warped_[near.anchor];
+    const ProbePeak& target = warped_[near.target];
+    const double dt = target.time_s - anchor.time_s;
+    if (dt > Profile::max_dt_s || !in_zone(dt, anchor.u, target.u)) continue;
+    const ProbeTime time(dt, soft_.dt);
+    ask(anchor, target,
+        {static_cast<std::uint32_t>(time.first), 0, time.count, anchor_step(anchor.time_s)});
+  }
+}
+
+void Sweep::ask_at_all_tempi() {
   const std::size_t middle = tempi_.size() / 2;
   for (std::uint32_t i = 0; i < pairs_.size(); ++i) {
     const Pair& pair = pairs_[i];
-    if (!in_zone(Profile::min_dt_s, u_[pair.anchor], u_[pair.target])) continue;
-    const SoftBin anchors = fitting(bins_[pair.anchor]);
-    const SoftBin targets = bins_[pair.target];
-    const std::uint16_t step = steps_[pair.anchor * tempi_.size() + middle];
-    for (int a = anchors.first; a <= anchors.last; ++a) {
-      for (int b = targets.first; b <= targets.last; ++b)
-        lookups_.push_back({pack(a, b - a, pair.first), i, pair.count, step});
+    const ProbePeak& anchor = warped_[pair.anchor];
+    const ProbePeak& target = warped_[pair.target];
+    if (!in_zone(Profile::min_dt_s, anchor.u, target.u)) continue;
+    ask(anchor, target, {pair.first, i, pair.count, steps_[pair.anchor * tempi_.size() + middle]});
+  }
+}
+
+/// Appends `first` for each pair of bins of two peaks.
+void Sweep::ask(const ProbePeak& anchor, const ProbePeak& target, Lookup first) {
+  const SoftBin anchors = fitting(anchor.bins);
+  const int time = static_cast<int>(first.hash);
+  for (int a = anchors.first; a <= anchors.last; ++a) {
+    for (int b = target.bins.first; b <= target.bins.last; ++b) {
+      first.hash = pack(a, b - a, time);
+      lookups_.push_back(first);
     }
   }
 }
 
 /// Most postings stand alone under every tempo. Those of one place under one tempo lie within a
 /// second or two under any other: what stands alone there need not vote.
-void Sweep::look_up(const IndexShard& shard, std::uint32_t longest_bucket, std::uint32_t fewest) {
+void Sweep::look_up(const IndexShard& shard, const Group& group, std::uint32_t longest_bucket,
+                    std::uint32_t fewest) {
   ShardLookup lookup(shard, longest_bucket);
-  if (tempi_.size() == 1) {
+  if (group.hypotheses.size() == 1) {
     // All that was asked for is asked for by this tempo.
     lookup.for_each(lookups_, [&](std::uint32_t i, std::uint32_t, std::uint32_t unit) {
       counters_[0].add(VoteClock::counter(unit, lookups_[i].step));

@@ -48,8 +48,8 @@ class Sweep {
   };
   /// Consecutive hashes to be looked up for a pair.
   struct Lookup {
-    std::uint32_t hash;
-    std::uint32_t pair;
+    std::uint32_t hash;  ///< first of them
+    std::uint32_t pair;  ///< if the group has several tempi
     std::uint16_t count;
     std::uint16_t step;  ///< where the anchor stands under the group's middle tempo
   };
@@ -65,7 +65,12 @@ class Sweep {
   void find_near(std::span<const Hypothesis> all);
   void pair_up(std::span<const Hypothesis> group);
   void sweep(const Group& group);
-  void look_up(const IndexShard& shard, std::uint32_t longest_bucket, std::uint32_t fewest);
+  void ask_at_one_tempo();
+  void ask_at_all_tempi();
+  void ask(const landmark_math::ProbePeak& anchor, const landmark_math::ProbePeak& target,
+           Lookup first);
+  void look_up(const IndexShard& shard, const Group& group, std::uint32_t longest_bucket,
+               std::uint32_t fewest);
   void vote(std::uint32_t lookup, std::uint32_t hash, std::uint32_t unit);
   double warped(std::uint32_t peak, const Hypothesis& hypothesis) const {
     return (peaks_[peak].time_s - origin_s_) * hypothesis.tempo;
@@ -80,8 +85,7 @@ class Sweep {
   std::vector<std::uint16_t> steps_;  ///< [peaks, tempi] where each stands as an anchor
   std::vector<double> tempi_;         ///< that they were paired up for
   int coarse_shift_ = 0;              ///< steps of 4 ms to a coarse place
-  std::vector<double> u_;
-  std::vector<landmark_math::SoftBin> bins_;
+  std::vector<landmark_math::ProbePeak> warped_;  ///< to the group's pitch and slowest tempo
   std::vector<Lookup> lookups_;
   std::vector<Met> met_;
   LonelyVotes lonely_;

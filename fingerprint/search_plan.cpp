@@ -8,6 +8,7 @@ namespace spintag::fingerprint {
 namespace {
 
 // Peaks of the query a second.
+constexpr int kStrongest = 14;
 constexpr int kSparse = 25;  ///< finds what processing alone has been through
 constexpr int kMedium = 40;
 constexpr int kDense = 60;
@@ -38,18 +39,20 @@ constexpr Look kRarest{kSparse, {0.1, 0.1}, 64, 0};
 /// Buckets so long are of notes that everything holds; a track that repeats one bar for minutes has
 /// some hundred words in its own.
 constexpr Look kProcessed{kSparse, {0.4, 0.4}, 1024, 0};
-// Of a large catalogue. Where music crowds on few notes, only long buckets know it: the fewer
-// hypotheses, the longer the buckets that can be read.
+// Of a large catalogue.
 constexpr Look kRareUnderSpeech{kDensest, {0.3, 0.3}, 128, 420};
 constexpr Look kRareUnderSomeSpeech{kDense, {0.3, 0.3}, 128, 70};
-constexpr Look kLine{kSparse, {0.1, 0.4}, 1024, 12};
-constexpr Look kLongLine{kSparse, {0.1, 0.4}, 512, 8};
-constexpr Look kRareGrid{kSparse, {0.1, 0.4}, 32, 1.2};
+// Where music crowds on few notes, only long buckets know it, and a reference keeps its 12
+// strongest peaks a second: few peaks with long buckets find more for less than many with short
+// ones.
+constexpr Look kStrongLine{kStrongest, {0.1, 0.3}, kEveryBucket, 12};
+constexpr Look kTempoLine{kSparse, {0.1, 0.4}, 1024, 30};
+constexpr Look kStrongGrid{kStrongest, {0.1, 0.4}, 256, 1.3};
 
-/// What a search may cost that reads every bucket: some 0.3 s of a core ...
+/// What a search may cost that is asked of small catalogues: some 0.3 s of a core ...
 constexpr double kMostVotes = 10e6;
-/// ... and one that leaves the long ones out, for want of anything cheaper.
-constexpr double kMostRareVotes = 20e6;
+/// ... and one that nothing cheaper stands in for.
+constexpr double kMostLastVotes = 20e6;
 
 /// Pitch ratio number k to one side or the other: 0, 1, -1, 2, -2 ...
 double pitch_ratio(int number) {
@@ -97,10 +100,9 @@ std::vector<Search> searches_of(const MatchOptions& options, double catalogue_s)
   const double hours = catalogue_s / 3600;
   std::vector<Search> searches;
   const auto add = [&](const std::vector<Hypothesis>& hypotheses, const Look& look,
-                       std::size_t nominations, std::size_t pooled) {
+                       std::size_t nominations, std::size_t pooled, double most_votes) {
     const double votes = look.votes * hours * static_cast<double>(hypotheses.size());
-    const double most = look.longest_bucket == kEveryBucket ? kMostVotes : kMostRareVotes;
-    const bool affordable = votes <= most;
+    const bool affordable = votes <= most_votes;
     if (affordable) searches.push_back(search(hypotheses, look, nominations, pooled));
     return affordable;
   };
@@ -108,16 +110,18 @@ std::vector<Search> searches_of(const MatchOptions& options, double catalogue_s)
   // The first two are asked whatever they cost.
   searches.push_back(search(likely, kRarest, 8, 8));
   searches.push_back(search(likely, kProcessed, 8, 16));
-  if (!add(likely, kUnderSpeech, 48, 64) && !add(likely, kRareUnderSpeech, 48, 64))
-    add(likely, kRareUnderSomeSpeech, 48, 64);
-  if (!options.any_speed) return searches;
-  if (!add(full_grid(), kGrid, 4, 96)) {
-    add(speed_line(), kLine, 4, 96);
-    add(tempo_line(), kLine, 4, 96);
-    add(pitch_line(), kLongLine, 4, 96);
-    add(full_grid(), kRareGrid, 4, 96);
+  if (!add(likely, kUnderSpeech, 48, 64, kMostVotes) &&
+      !add(likely, kRareUnderSpeech, 48, 64, kMostLastVotes)) {
+    add(likely, kRareUnderSomeSpeech, 48, 64, kMostLastVotes);
   }
-  add(speed_line(), kMediumGrid, 4, 96);
+  if (!options.any_speed) return searches;
+  if (!add(full_grid(), kGrid, 4, 96, kMostVotes)) {
+    add(speed_line(), kStrongLine, 4, 96, kMostLastVotes);
+    add(tempo_line(), kTempoLine, 4, 96, kMostLastVotes);
+    add(pitch_line(), kStrongLine, 4, 96, kMostLastVotes);
+    add(full_grid(), kStrongGrid, 4, 96, kMostLastVotes);
+  }
+  add(speed_line(), kMediumGrid, 4, 96, kMostVotes);
   return searches;
 }
 

@@ -123,7 +123,8 @@ TEST(SearchPlan, AHundredThousandSongsAreStillAskedEverything) {
     for (double semitones = -3; semitones <= 3.001; semitones += 0.25)
       ASSERT_TRUE(within_reach(all, 1 + percent / 100, ratio(semitones)));
   }
-  for (const Search& search : searches) EXPECT_NE(search.longest_bucket, kEveryBucket);
+  for (const Search& search : searches)  // long buckets are for the few strongest peaks
+    EXPECT_TRUE(search.peaks_per_s <= 14 || search.longest_bucket <= 1024) << search.peaks_per_s;
 }
 
 TEST(SearchPlan, WhatIsFarFromThePromiseIsOutOfReach) {

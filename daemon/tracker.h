@@ -52,11 +52,11 @@ struct TrackerParams {
   // middle 10 s held on for half a minute. With these numbers none of it was told; with a quarter
   // more nines songs at another speed come 1.5 s later, with a quarter less none comes sooner.
   CandidateParams candidates;
-  double sure_nines = 5.5;     ///< of one window of a song ...
-  double summed_nines = 15;    ///< ... or of several under speech, that do not overlap
+  double sure_nines = 7;       ///< of one window of a song ...
+  double summed_nines = 20;    ///< ... or of several under speech, that do not overlap
   double whole_nines = 3;      ///< and of all that is clear of it, 10 s at most
   double head_s = 20;          ///< of the track: a song begins there
-  double middle_nines = 9;     ///< of 10 s of a song that comes out of its own middle ...
+  double middle_nines = 12;    ///< of 10 s of a song that comes out of its own middle ...
   double middle_heard_s = 20;  ///< ... and in which it must stand out
   double min_heard_s = 1.5;    ///< in which any track must stand out; less is a few shared notes
   /// Share of the track's peaks that must stand in the stream: processed radio keeps 0.7 and more,

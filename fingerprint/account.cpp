@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,12 @@ constexpr double kMomentS = 0.7;
 constexpr std::size_t kFewestAround = 4;
 constexpr std::size_t kFewestAtAll = 5;
 constexpr double kUsualLossDb = 3;
+// What a query cannot have: peaks of which it holds no whole frame, and those above its band, which
+// ends a little above nearly all of its peaks.
+constexpr double kEndS = 0.080;
+constexpr double kInBand = 0.985;
+constexpr double kAboveU = 3.0;
+constexpr double kMomentApartS = 0.030;
 constexpr int kStrongestPerS = 12;   ///< of the query, as dense as a reference
 constexpr double kForeignDb = 15;    ///< from here on a peak counts as strong
 constexpr double kSurest = 0.98;     ///< chance to find a peak that nothing hides ...
@@ -76,10 +83,8 @@ class Bookkeeper {
   Account account() const {
     Account account;
     if (expected_.empty()) return account;
-    const auto found = std::count_if(expected_.begin(), expected_.end(),
-                                     [](const ExpectedPeak& e) { return e.found; });
-    const auto count = static_cast<double>(expected_.size());
-    account.masking = masking_decades(static_cast<double>(found) / count) / std::sqrt(count);
+    account.masking = masking();
+    account.moments = moments();
     add_foreign(account);
     return account;
   }
@@ -97,14 +102,47 @@ class Bookkeeper {
     return false;
   }
 
-  double masking_decades(double found_share) const {
-    const double any = std::clamp(found_share, 0.05, 0.95);
+  double masking() const {
+    std::vector<ExpectedPeak> heard;
+    const double highest_u = band_u();
+    std::copy_if(expected_.begin(), expected_.end(), std::back_inserter(heard),
+                 [&](const ExpectedPeak& e) {
+                   return e.time_s >= kEndS && e.time_s <= query_.length_s() - kEndS &&
+                          frequency_to_u(e.freq_hz) <= highest_u;
+                 });
+    if (heard.empty()) return 0;
+    const auto found =
+        std::count_if(heard.begin(), heard.end(), [](const ExpectedPeak& e) { return e.found; });
+    const auto count = static_cast<double>(heard.size());
+    const double any = std::clamp(static_cast<double>(found) / count, 0.05, 0.95);
     double decades = 0;
-    for (const ExpectedPeak& e : expected_) {
+    for (const ExpectedPeak& e : heard) {
       const double sure = chance_to_find(e.salience_db, e.masker_db, e.loss_around_db);
       decades += e.found ? std::log10(sure / any) : std::log10((1 - sure) / (1 - any));
     }
-    return decades;
+    return decades / std::sqrt(count);
+  }
+
+  /// The end of the query's band.
+  double band_u() const {
+    std::vector<double> u;
+    for (const QueryPoint& point : query_.points()) u.push_back(point.u);
+    if (u.empty()) return 0;
+    const auto end =
+        u.begin() + static_cast<std::ptrdiff_t>(kInBand * static_cast<double>(u.size()));
+    std::nth_element(u.begin(), end, u.end());
+    return *end + kAboveU;
+  }
+
+  int moments() const {
+    int count = 0;
+    double last_s = -1;
+    for (const ExpectedPeak& e : expected_) {
+      if (!e.found) continue;
+      if (e.time_s - last_s > kMomentApartS) ++count;
+      last_s = e.time_s;
+    }
+    return count;
   }
 
   /// Median loss of all peaks found.

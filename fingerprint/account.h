@@ -14,11 +14,15 @@ namespace spintag::fingerprint {
 /// peaks where these are strong; another song misses them anywhere.
 struct Account {
   /// Log-likelihood ratio, in decades over the square root of the track's peaks in the window, of
-  /// two stories about which of them are missing: those that are masked, or any.
+  /// two stories about which of them are missing: those that are masked, or any. Those that the
+  /// query cannot have do not count: at its very ends, and above its band.
   double masking = 0;
   double explained_share = 0;  ///< of the query's own strongest peaks, by the track
   double foreign_per_s = 0;    ///< strong peaks of the query that the track does not explain
   double foreign_db = 0;       ///< mean salience of the query's strongest that it does not explain
+  /// Times at which peaks of the track are found, 30 ms apart: notes that sound together, with
+  /// their overtones, agree by one chance.
+  int moments = 0;
   /// Tempo and pitch are both changed, by different amounts: rarer on air than any other change,
   /// and with a thousand ways to be met by chance. A caller that expects the speed takes it back.
   bool odd_warp = false;

@@ -16,27 +16,33 @@ namespace {
 constexpr double kShortest = 2;  ///< seconds; what the fit has seen
 constexpr double kLongest = 15;
 constexpr double kFaintest = 8;  ///< dB of foreign peaks; what the fit has seen
-constexpr double kLoudest = 25;
+constexpr double kLoudest = 27;
 /// Points that the best of ten times more wrong tracks gains.
 constexpr double kPointsPerDecade = 4;
 constexpr double kFittedTracks = 100;
 
-// Of the fit (tests/eval/fit_confidence.py), for score a second, ln(score), ln(window) and members
-// of Account.
-constexpr double kRate = 0.115;
-constexpr double kScore = 2.107;
-constexpr double kWindow = -0.761;
-constexpr double kMasking = 2.585;
-constexpr double kExplained = 0.697;
-constexpr double kForeign = -0.561;
-constexpr double kForeignDb = 0.307;
-constexpr double kOddWarp = -4.04;
-constexpr double kNone = -8.173;
+// Of the fit (tests/eval/fit_confidence.py), for score a second, ln(score), ln(window), ln(moments
+// + 1) and members of Account.
+constexpr double kRate = 0.362;
+constexpr double kScore = 0.114;
+constexpr double kWindow = -0.317;
+constexpr double kMasking = 2.743;
+constexpr double kExplained = 0.32;
+constexpr double kForeign = -0.492;
+constexpr double kForeignDb = 0.261;
+constexpr double kMoments = 1.989;
+constexpr double kOddWarp = -3.908;
+constexpr double kNone = -8.125;
+
+/// Music made of the same samples is most alike in the short: what the log-odds lose for each
+/// second below five.
+constexpr double kFullLength = 5;
+constexpr double kShort = 0.56;
 
 /// Log-odds for one of the fit: beyond the last wrong tag that was seen they are steeper than a fit
 /// over all of them, which is what makes a threshold worth its name.
-constexpr double kSteepness = 5.76;
-constexpr double kEven = 0.2;
+constexpr double kSteepness = 8.13;
+constexpr double kEven = 0.4;
 
 constexpr double kFewestPoints = 10;  ///< below is chance
 
@@ -61,7 +67,8 @@ double confidence_of(double score, const Account& account, double window_s,
                      kWindow * std::log(length_s) + kMasking * account.masking +
                      kExplained * account.explained_share + kForeign * account.foreign_per_s +
                      kForeignDb * std::clamp(account.foreign_db, kFaintest, kLoudest) +
-                     (account.odd_warp ? kOddWarp : 0);
+                     kMoments * std::log1p(account.moments) + (account.odd_warp ? kOddWarp : 0) -
+                     kShort * std::max(0.0, kFullLength - length_s);
   constexpr double kLargest = 1 - std::numeric_limits<double>::epsilon() / 2;  // nothing is certain
   return std::min(1 / (1 + std::exp(-kSteepness * (fit - kEven))), kLargest);
 }

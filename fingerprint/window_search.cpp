@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kVerified = 24;      ///< candidates of a search that are fitted and scored
 constexpr std::ptrdiff_t kPerTrack = 4;    ///< of those, at most so many of one track
-constexpr double kBeyondDoubt = 1 - 1e-6;  ///< confidence that ends the search
+constexpr double kBeyondDoubt = 1 - 1e-7;  ///< confidence that ends the search
 constexpr double kSameAlignment = 0.100;   ///< seconds: nominations closer than this are one ...
 constexpr double kSameTempo = 0.025;       ///< ... if tempo and pitch are near too
 constexpr double kSamePitch = 0.007;

@@ -24,10 +24,11 @@ from shared_audio import representatives  # noqa: E402
 
 # Of confidence.cpp.
 SHORTEST_S, LONGEST_S = 2, 15
-FAINTEST_DB, LOUDEST_DB = 8, 25
+FAINTEST_DB, LOUDEST_DB = 8, 27
 SAME_WARP = 0.006  # of account.cpp
 POINTS_PER_DECADE, FITTED_TRACKS = 4, 100
-NAMES = ("kRate", "kScore", "kWindow", "kMasking", "kExplained", "kForeign", "kForeignDb", "kOddWarp")
+FULL_LENGTH_S, SHORT = 5, 0.56  # log-odds lost for each second below: chosen, not fitted, so that the shortest do not lie
+NAMES = ("kRate", "kScore", "kWindow", "kMasking", "kExplained", "kForeign", "kForeignDb", "kMoments", "kOddWarp")
 # Of account.cpp.
 LEAST_LOSS_DB, MOST_LOSS_DB = -10, 15
 TERMS = ("", "v", "m", "l", "v * v", "v * m", "v * l", "m * m", "m * l", "l * l")
@@ -96,7 +97,8 @@ def features_of(row):
     length_s = min(max(float(row["length_s"]), SHORTEST_S), LONGEST_S)
     return [points / length_s, math.log(points), math.log(length_s), float(row["masking"]),
             float(row["explained_share"]), float(row["foreign_per_s"]),
-            min(max(float(row["foreign_db"]), FAINTEST_DB), LOUDEST_DB), is_odd(float(row["tempo"]), float(row["pitch"]))]
+            min(max(float(row["foreign_db"]), FAINTEST_DB), LOUDEST_DB), math.log1p(float(row["moments"])),
+            is_odd(float(row["tempo"]), float(row["pitch"]))]
 
 
 def is_odd(tempo, pitch):
@@ -177,7 +179,8 @@ def confidence_report(rows, shared, even, threshold):
     used = [row for row in rows if is_usable(row, shared)]
     features = np.array([features_of(row) for row in used]).reshape(len(used), len(NAMES))
     right = np.array([bool(row["truth"]) for row in used])
-    odds = unseen_odds(features, right, groups_of(used, shared))
+    missing_s = np.array([max(0.0, FULL_LENGTH_S - max(float(row["length_s"]), SHORTEST_S)) for row in used])
+    odds = unseen_odds(features, right, groups_of(used, shared)) - SHORT * missing_s
     weights, constant = fit_logistic(features, right)
     above = np.mean(odds[right] > threshold)
     return [f"// {right.sum()} right alignments (the best one of {len(best) - right.sum()} more clips is not at the "
@@ -218,9 +221,9 @@ def main(given=None):
     parser.add_argument("features", nargs="*", help="CSV files of spintag_alignment_features")
     parser.add_argument("--shared", metavar="shared_audio.csv", help="of evaluate.py: pairs that take no part")
     parser.add_argument("--peaks", nargs="+", metavar="CSV", help="of spintag_alignment_features --peaks")
-    parser.add_argument("--even", type=float, default=0.2, help="log-odds of the fit that become 1:1 (default 0.2)")
-    parser.add_argument("--threshold", type=float, default=1.4,
-                        help=f"log-odds of the fit that become a confidence of {PROMISE:g} (default 1.4)")
+    parser.add_argument("--even", type=float, default=0.4, help="log-odds of the fit that become 1:1 (default 0.4)")
+    parser.add_argument("--threshold", type=float, default=1.25,
+                        help=f"log-odds of the fit that become a confidence of {PROMISE:g} (default 1.25)")
     options = parser.parse_args(given)
     if not options.features and not options.peaks:
         parser.error("nothing to fit: give features, --peaks or both")

@@ -40,7 +40,7 @@ def row(**told):
     """A row of features: a right alignment of a clip of recording a."""
     return {"clip": "a@0", "condition": "clean", "length_s": "10", "source": "a", "truth": "a", "truth_offset_s": "5",
             "tracks": "80", "rank": "0", "track": "a", "right": "1", "score": "60", "found_share": "0.6",
-            "masking": "0.5", "explained_share": "0.4", "foreign_per_s": "3", "foreign_db": "20", "tempo": "1.02",
+            "masking": "0.5", "explained_share": "0.4", "foreign_per_s": "3", "foreign_db": "20", "moments": "50", "tempo": "1.02",
             "pitch": "1.02", **told}
 
 
@@ -146,20 +146,21 @@ class Rows(unittest.TestCase):
         known = constants_of("confidence.cpp")
         for name, here in (("kShortest", fitting.SHORTEST_S), ("kLongest", fitting.LONGEST_S),
                            ("kFaintest", fitting.FAINTEST_DB), ("kLoudest", fitting.LOUDEST_DB),
-                           ("kPointsPerDecade", fitting.POINTS_PER_DECADE), ("kFittedTracks", fitting.FITTED_TRACKS)):
+                           ("kPointsPerDecade", fitting.POINTS_PER_DECADE), ("kFullLength", fitting.FULL_LENGTH_S),
+                           ("kShort", fitting.SHORT), ("kFittedTracks", fitting.FITTED_TRACKS)):
             self.assertEqual(known[name], here, name)
-        # 1000 tracks: a decade above the fit, 4 points less; 20 s count as 15, 40 dB as 25.
+        # 1000 tracks: a decade above the fit, 4 points less; 20 s count as 15, 40 dB as 27.
         told = fitting.features_of(row(score="64", tracks="1000", length_s="20", foreign_db="40"))
-        for value, true in zip(told, (4.0, math.log(60), math.log(15), 0.5, 0.4, 3, 25, 0)):
+        for value, true in zip(told, (4.0, math.log(60), math.log(15), 0.5, 0.4, 3, 27, math.log(51), 0)):
             self.assertAlmostEqual(value, true)
         for tempo, pitch, odd in ((1, 1, 0), (1.04, 1.04, 0), (1.04, 1, 0), (1, 0.94, 0), (1.04, 0.94, 1), (0.94, 1.12, 1)):
             self.assertEqual(fitting.is_odd(tempo, pitch), odd, (tempo, pitch))
 
     def test_printed_constants_are_all_that_confidence_has_and_read_back(self):
-        printed = "\n".join(fitting.constants_text([1.5, -2, 3, 4, 5, 6, 7.25, -4], -11.5, 0.1, 1.3))
+        printed = "\n".join(fitting.constants_text([1.5, -2, 3, 4, 5, 6, 7.25, 8, -4], -11.5, 0.1, 1.3))
         read = {name: float(value) for name, value in re.findall(r"constexpr double (k\w+) = (-?[\d.]+);", printed)}
         self.assertEqual([read[name] for name in (*fitting.NAMES, "kNone", "kEven")],
-                         [1.5, -2, 3, 4, 5, 6, 7.25, -4, -11.5, 0.1])
+                         [1.5, -2, 3, 4, 5, 6, 7.25, 8, -4, -11.5, 0.1])
         self.assertLessEqual(set(read), set(constants_of("confidence.cpp")))
         # ... so that the threshold's log-odds become those of 0.999.
         self.assertAlmostEqual(read["kSteepness"] * (1.3 - 0.1), math.log(999), 1)

@@ -48,11 +48,12 @@ struct TrackerParams {
   // Believing. A wrong title on air is worse than a late one. Music that shares its samples with a
   // track is like it for some seconds, seldom from the track's beginning and seldom for long.
   // Measured on music that was left out of a catalogue whose tracks are made of the same loops:
-  // from a track's beginning, 3 s of it reached far more nines than 10 s of it; out of a track's
-  // middle 10 s held on for half a minute. With these numbers none of it was told; with a quarter
-  // more nines songs at another speed come 1.5 s later, with a quarter less none comes sooner.
+  // from a track's beginning, 3 s of it reached more nines than 10 s of it; out of a track's
+  // middle 10 s held on for half a minute. With these numbers none of it was told; with 7 nines
+  // instead of 5 songs at another speed come half a second later, with 10 in the middle instead of
+  // 12 a remix is taken for its original.
   CandidateParams candidates;
-  double sure_nines = 7;       ///< of one window of a song ...
+  double sure_nines = 5;       ///< of one window of a song ...
   double summed_nines = 20;    ///< ... or of several under speech, that do not overlap
   double whole_nines = 3;      ///< and of all that is clear of it, 10 s at most
   double head_s = 20;          ///< of the track: a song begins there

@@ -39,11 +39,11 @@ constexpr double kUsualLossDb = 3;
 constexpr double kEndS = 0.080;
 constexpr double kInBand = 0.985;
 constexpr double kAboveU = 3.0;
-constexpr double kMomentApartS = 0.030;
-constexpr int kStrongestPerS = 12;   ///< of the query, as dense as a reference
-constexpr double kForeignDb = 15;    ///< from here on a peak counts as strong
-constexpr double kSurest = 0.98;     ///< chance to find a peak that nothing hides ...
-constexpr double kLeastSure = 0.03;  ///< ... and one that is hidden
+constexpr double kMomentApartS = 0.030;  ///< later than that after a peak begins another moment
+constexpr int kStrongestPerS = 12;       ///< of the query, as dense as a reference
+constexpr double kForeignDb = 15;        ///< from here on a peak counts as strong
+constexpr double kSurest = 0.98;         ///< chance to find a peak that nothing hides ...
+constexpr double kLeastSure = 0.03;      ///< ... and one that is hidden
 
 double median(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -103,6 +103,7 @@ class Bookkeeper {
   }
 
   double masking() const {
+    if (query_.points().empty()) return 0;
     std::vector<ExpectedPeak> heard;
     const double highest_u = band_u();
     std::copy_if(expected_.begin(), expected_.end(), std::back_inserter(heard),
@@ -127,7 +128,6 @@ class Bookkeeper {
   double band_u() const {
     std::vector<double> u;
     for (const QueryPoint& point : query_.points()) u.push_back(point.u);
-    if (u.empty()) return 0;
     const auto end =
         u.begin() + static_cast<std::ptrdiff_t>(kInBand * static_cast<double>(u.size()));
     std::nth_element(u.begin(), end, u.end());

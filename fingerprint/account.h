@@ -20,8 +20,8 @@ struct Account {
   double explained_share = 0;  ///< of the query's own strongest peaks, by the track
   double foreign_per_s = 0;    ///< strong peaks of the query that the track does not explain
   double foreign_db = 0;       ///< mean salience of the query's strongest that it does not explain
-  /// Times at which peaks of the track are found, 30 ms apart: notes that sound together, with
-  /// their overtones, agree by one chance.
+  /// Groups of the track's peaks that are found, each peak within 30 ms of the one before it: notes
+  /// that sound together, with their overtones, agree by one chance.
   int moments = 0;
   /// Tempo and pitch are both changed, by different amounts: rarer on air than any other change,
   /// and with a thousand ways to be met by chance. A caller that expects the speed takes it back.
@@ -41,7 +41,8 @@ struct ExpectedPeak {
   double loss_around_db = 0;  ///< median loss of those found around it, itself left out
 };
 
-/// What account_for() weighs, in time order, and what its chance to find a peak was fitted on.
+/// The track's peaks in the window, in time order: what account_for() weighs, which leaves out what
+/// the query cannot have, and what its chance to find a peak was fitted on.
 std::vector<ExpectedPeak> expected_peaks(const QueryView& query,
                                          std::span<const ReferencePoint> reference,
                                          double reference_pitch, const Fit& fit);

@@ -23,21 +23,21 @@ constexpr double kFittedTracks = 100;
 
 // Of the fit (tests/eval/fit_confidence.py), for score a second, ln(score), ln(window), ln(moments
 // + 1) and members of Account.
-constexpr double kRate = 0.362;
-constexpr double kScore = 0.114;
-constexpr double kWindow = -0.317;
-constexpr double kMasking = 2.743;
-constexpr double kExplained = 0.32;
-constexpr double kForeign = -0.492;
-constexpr double kForeignDb = 0.261;
-constexpr double kMoments = 1.989;
-constexpr double kOddWarp = -3.908;
-constexpr double kNone = -8.125;
+constexpr double kRate = 0.454;
+constexpr double kScore = -0.26;
+constexpr double kWindow = 0.636;
+constexpr double kMasking = 3.029;
+constexpr double kExplained = -1.511;
+constexpr double kForeign = -0.619;
+constexpr double kForeignDb = 0.33;
+constexpr double kMoments = 1.078;
+constexpr double kOddWarp = -3.712;
+constexpr double kNone = -6.948;
 
 /// Music made of the same samples is most alike in the short: what the log-odds lose for each
 /// second below five.
 constexpr double kFullLength = 5;
-constexpr double kShort = 0.56;
+constexpr double kShort = 0.5;
 
 /// Log-odds for one of the fit: beyond the last wrong tag that was seen they are steeper than a fit
 /// over all of them, which is what makes a threshold worth its name.

@@ -29,7 +29,7 @@ struct Look {
   int peaks_per_s;
   Softness soft;
   std::uint32_t longest_bucket;
-  double votes;
+  double votes;  ///< 0: asked whatever it costs
 };
 constexpr Look kGrid{kSparse, {0.1, 0.4}, kEveryBucket, 85};
 constexpr Look kMediumGrid{kMedium, {0.1, 0.4}, kEveryBucket, 160};
@@ -51,7 +51,7 @@ constexpr Look kStrongGrid{kStrongest, {0.1, 0.4}, 256, 1.3};
 
 /// What a search may cost that is asked of small catalogues: some 0.3 s of a core ...
 constexpr double kMostVotes = 10e6;
-/// ... and one that nothing cheaper stands in for.
+/// ... and one that is cut down already.
 constexpr double kMostLastVotes = 20e6;
 
 /// Pitch ratio number k to one side or the other: 0, 1, -1, 2, -2 ...

@@ -30,7 +30,7 @@ struct Search {
 /// @param catalogue_s  length of all tracks, seconds
 std::vector<Search> searches_of(const MatchOptions& options, double catalogue_s);
 
-/// One hypothesis alone, at the density of the grid.
+/// One hypothesis alone, as the second search of a window asks.
 Search search_at(const Hypothesis& hypothesis);
 
 /// Every tempo with every pitch: pitch by pitch, from the smallest change to the largest, tempo

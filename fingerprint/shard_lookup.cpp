@@ -23,7 +23,8 @@ void ShardLookup::find_words() {
   }
   const auto pieces = std::span<Words>(words_).first(pieces_);
 #if defined(SPINTAG_MULTIVERSION) && defined(__x86_64__)
-  static const bool wide = __builtin_cpu_supports("avx2");
+  static const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") &&
+                           __builtin_cpu_supports("bmi");
   if (wide) return narrow_avx2(pieces, arrays.words.data() + arrays.words.size());
 #endif
   for (Words& words : pieces) narrow(words);

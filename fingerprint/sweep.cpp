@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cmath>
 
 #include "fingerprint/profile.h"
@@ -111,6 +112,7 @@ void Sweep::pair_up(std::span<const Hypothesis> group) {
       const double dt = warped(near.target, group[i]) - warped(near.anchor, group[i]);
       if (dt > Profile::max_dt_s || dt < Profile::min_dt_s) continue;
       const ProbeTime time(dt, soft_.dt);
+      assert(time.first >= first.first && time.first + time.count <= first.first + count);
       for (int k = 0; k < time.count; ++k)
         masks_[masks + static_cast<std::size_t>(time.first + k - first.first)] |= 1U << i;
     }

@@ -2,6 +2,7 @@
 // tempi lie side by side in the index, and one look serves them all.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,7 +21,8 @@ namespace spintag::fingerprint {
 class Sweep {
  public:
   /// Nominates what make_query_probes() and VoteCounter::count() would for each hypothesis.
-  /// @param peaks  the query's, in time order, as select_strongest() gives them for the search
+  /// @param peaks  the query's, in time order, as select_strongest() gives them for the search;
+  /// at most 262 s of them, warped
   void run(const IndexShard& shard, std::uint32_t shard_number, std::span<const Peak> peaks,
            double origin_s, const Search& how, NominationPool& pool);
 

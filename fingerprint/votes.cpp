@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "fingerprint/cuda/batch_matcher.h"
 #include "fingerprint/shard_lookup.h"

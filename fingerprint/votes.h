@@ -15,6 +15,7 @@
 
 namespace spintag::fingerprint {
 
+/// Words of the longest bucket that is read: any number.
 inline constexpr std::uint32_t kEveryBucket = std::numeric_limits<std::uint32_t>::max();
 
 /// A place on a shard's time line where votes agree.

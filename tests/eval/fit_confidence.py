@@ -27,7 +27,7 @@ SHORTEST_S, LONGEST_S = 2, 15
 FAINTEST_DB, LOUDEST_DB = 8, 27
 SAME_WARP = 0.006  # of account.cpp
 POINTS_PER_DECADE, FITTED_TRACKS = 4, 100
-FULL_LENGTH_S, SHORT = 5, 0.56  # log-odds lost for each second below: chosen, not fitted, so that the shortest do not lie
+FULL_LENGTH_S, SHORT = 5, 0.5
 NAMES = ("kRate", "kScore", "kWindow", "kMasking", "kExplained", "kForeign", "kForeignDb", "kMoments", "kOddWarp")
 # Of account.cpp.
 LEAST_LOSS_DB, MOST_LOSS_DB = -10, 15
@@ -99,6 +99,11 @@ def features_of(row):
             float(row["explained_share"]), float(row["foreign_per_s"]),
             min(max(float(row["foreign_db"]), FAINTEST_DB), LOUDEST_DB), math.log1p(float(row["moments"])),
             is_odd(float(row["tempo"]), float(row["pitch"]))]
+
+
+def shortness(row):
+    """Log-odds that a row loses for its length alone: chosen, not fitted, so that the shortest do not lie."""
+    return SHORT * max(0.0, FULL_LENGTH_S - max(float(row["length_s"]), SHORTEST_S))
 
 
 def is_odd(tempo, pitch):
@@ -179,8 +184,7 @@ def confidence_report(rows, shared, even, threshold):
     used = [row for row in rows if is_usable(row, shared)]
     features = np.array([features_of(row) for row in used]).reshape(len(used), len(NAMES))
     right = np.array([bool(row["truth"]) for row in used])
-    missing_s = np.array([max(0.0, FULL_LENGTH_S - max(float(row["length_s"]), SHORTEST_S)) for row in used])
-    odds = unseen_odds(features, right, groups_of(used, shared)) - SHORT * missing_s
+    odds = unseen_odds(features, right, groups_of(used, shared)) - np.array([shortness(row) for row in used])
     weights, constant = fit_logistic(features, right)
     above = np.mean(odds[right] > threshold)
     return [f"// {right.sum()} right alignments (the best one of {len(best) - right.sum()} more clips is not at the "
@@ -221,7 +225,7 @@ def main(given=None):
     parser.add_argument("features", nargs="*", help="CSV files of spintag_alignment_features")
     parser.add_argument("--shared", metavar="shared_audio.csv", help="of evaluate.py: pairs that take no part")
     parser.add_argument("--peaks", nargs="+", metavar="CSV", help="of spintag_alignment_features --peaks")
-    parser.add_argument("--even", type=float, default=0.4, help="log-odds of the fit that become 1:1 (default 0.4)")
+    parser.add_argument("--even", type=float, default=0.4, help="log-odds that become 1:1 (default 0.4)")
     parser.add_argument("--threshold", type=float, default=1.25,
                         help=f"log-odds of the fit that become a confidence of {PROMISE:g} (default 1.25)")
     options = parser.parse_args(given)

@@ -40,8 +40,8 @@ def row(**told):
     """A row of features: a right alignment of a clip of recording a."""
     return {"clip": "a@0", "condition": "clean", "length_s": "10", "source": "a", "truth": "a", "truth_offset_s": "5",
             "tracks": "80", "rank": "0", "track": "a", "right": "1", "score": "60", "found_share": "0.6",
-            "masking": "0.5", "explained_share": "0.4", "foreign_per_s": "3", "foreign_db": "20", "moments": "50", "tempo": "1.02",
-            "pitch": "1.02", **told}
+            "masking": "0.5", "explained_share": "0.4", "foreign_per_s": "3", "foreign_db": "20", "moments": "50",
+            "tempo": "1.02", "pitch": "1.02", **told}
 
 
 def wrong(**told):
@@ -153,6 +153,8 @@ class Rows(unittest.TestCase):
         told = fitting.features_of(row(score="64", tracks="1000", length_s="20", foreign_db="40"))
         for value, true in zip(told, (4.0, math.log(60), math.log(15), 0.5, 0.4, 3, 27, math.log(51), 0)):
             self.assertAlmostEqual(value, true)
+        self.assertEqual([fitting.shortness(row(length_s=at)) for at in ("1", "2.5", "5", "10")],
+                         [3 * fitting.SHORT, 2.5 * fitting.SHORT, 0, 0])
         for tempo, pitch, odd in ((1, 1, 0), (1.04, 1.04, 0), (1.04, 1, 0), (1, 0.94, 0), (1.04, 0.94, 1), (0.94, 1.12, 1)):
             self.assertEqual(fitting.is_odd(tempo, pitch), odd, (tempo, pitch))
 
@@ -259,7 +261,7 @@ class Program(unittest.TestCase):
             if float(one["score"]) < 10:  # not worth judging
                 self.assertEqual(float(one["confidence"]), 0, one)
                 continue
-            fit = np.dot(weights, fitting.features_of(one)) + known["kNone"]
+            fit = np.dot(weights, fitting.features_of(one)) + known["kNone"] - fitting.shortness(one)
             told = 1 / (1 + math.exp(-known["kSteepness"] * (fit - known["kEven"])))
             self.assertAlmostEqual(float(one["confidence"]), told, delta=0.01)
             seen += 1

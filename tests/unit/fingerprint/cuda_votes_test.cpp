@@ -128,6 +128,16 @@ TEST_F(CudaVotes, LeaveOutTheBucketsThatTheCpuLeavesOut) {
   for (std::size_t i = 0; i < 5; ++i) windows.push_back(probes_of(songs[i], 5, 10));
   for (const std::uint32_t longest : {0U, 1U, 2U, 5U, 15U, 31U, 32U, 33U, 100U})
     expect_equal(cpu_, cuda_, *index->shards()[0], windows, 1, 64, longest);
+  const auto votes_up_to = [&](std::uint32_t longest) {
+    std::vector<std::span<const Probe>> spans(windows.begin(), windows.end());
+    std::uint64_t votes = 0;
+    for (const auto& window : count_votes(cuda_, *index->shards()[0], spans, 1, 64, longest)) {
+      for (const Nomination& place : window) votes += place.votes;
+    }
+    return votes;
+  };
+  EXPECT_GT(votes_up_to(15), 0U);
+  EXPECT_GT(votes_up_to(kEveryBucket), votes_up_to(15)) << "there are longer ones";
 }
 
 TEST_F(CudaVotes, EmptyBatchesAndTinyShardsAreNoTrouble) {

@@ -21,8 +21,9 @@ constexpr double kLoudest = 27;
 constexpr double kPointsPerDecade = 4;
 constexpr double kFittedTracks = 100;
 
-// Of the fit (tests/eval/fit_confidence.py), for score a second, ln(score), ln(window), ln(moments
-// + 1) and members of Account.
+// Of the fit (tests/eval/fit_confidence.py), for score a second, ln(score), ln(window),
+// ln(moments + 1) and members of Account. Wherever a score is worth judging kRate outweighs kScore,
+// so that confidence grows with it.
 constexpr double kRate = 0.454;
 constexpr double kScore = -0.26;
 constexpr double kWindow = 0.636;

@@ -3,9 +3,8 @@
 //
 // usage: spintag_alignment_features CATALOGUE [options] > features.csv
 //   CATALOGUE          text file, one recording a line, relative to itself: what is indexed
-//   --clips FILE       a results.csv that evaluate.py wrote, its clips in clips/ beside it; or a
-//   text
-//                      file, one clip a line, of which none is of a recording in the catalogue
+//   --clips FILE       a results.csv that evaluate.py wrote, its clips in clips/ beside it; or
+//                      a text file, one clip a line, none of a recording in the catalogue
 //   --left-out LIST    recordings that are not in the catalogue, to be cut into windows
 //   --folds N          windows of the catalogue itself, each looked up in an index without its own
 //                      recording: N times another N-th of the recordings is left out

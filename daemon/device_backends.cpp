@@ -42,16 +42,18 @@ class DeviceMatcher final : public MatchBackend {
 
 class DeviceExtractor final : public ExtractBackend {
  public:
-  explicit DeviceExtractor(Device device) : device_(std::move(device)) {}
+  DeviceExtractor(Device device, fingerprint::Wanted wanted)
+      : device_(std::move(device)), wanted_(wanted) {}
 
   std::string device() const override { return device_.name(); }
-  std::vector<std::vector<fingerprint::Peak>> extract(
+  std::vector<fingerprint::Extraction> extract(
       std::span<const std::span<const float>> recordings) override {
-    return fingerprint::extract_peaks(device_, recordings);
+    return fingerprint::extract(device_, recordings, wanted_);
   }
 
  private:
   Device device_;
+  fingerprint::Wanted wanted_;
 };
 
 }  // namespace
@@ -62,10 +64,11 @@ std::unique_ptr<MatchBackend> open_match_backend(const std::string& device) {
   return std::make_unique<DeviceMatcher>(std::move(opened));
 }
 
-std::unique_ptr<ExtractBackend> open_extract_backend(const std::string& device) {
+std::unique_ptr<ExtractBackend> open_extract_backend(const std::string& device,
+                                                     fingerprint::Wanted wanted) {
   Device opened = Device::open(DeviceChoice::parse(device));
   if (!opened.is_cuda()) return nullptr;
-  return std::make_unique<DeviceExtractor>(std::move(opened));
+  return std::make_unique<DeviceExtractor>(std::move(opened), wanted);
 }
 
 std::string device_for(const std::string& device, std::span<const std::string> files) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "fingerprint/batch_matcher.h"
+#include "fingerprint/heard.h"
 #include "fingerprint/index.h"
-#include "fingerprint/peak.h"
 
 namespace spintag::daemon {
 
@@ -26,13 +26,14 @@ class MatchBackend {
       const fingerprint::MatchOptions& options) = 0;
 };
 
-/// Whole recordings' dense peaks. One caller at a time, on any thread.
+/// Whole recordings' dense peaks, and levels if they are wanted. One caller at a time, on any
+/// thread.
 class ExtractBackend {
  public:
   virtual ~ExtractBackend() = default;
   virtual std::string device() const = 0;  ///< "cuda:0"
   /// @return as many results. @throws kernels::DeviceError
-  virtual std::vector<std::vector<fingerprint::Peak>> extract(
+  virtual std::vector<fingerprint::Extraction> extract(
       std::span<const std::span<const float>> recordings) = 0;
 };
 
@@ -40,7 +41,8 @@ class ExtractBackend {
 /// @return null when the processor does the work
 /// @throws kernels::DeviceError for a CUDA device that was named and cannot be used
 std::unique_ptr<MatchBackend> open_match_backend(const std::string& device);
-std::unique_ptr<ExtractBackend> open_extract_backend(const std::string& device);
+std::unique_ptr<ExtractBackend> open_extract_backend(const std::string& device,
+                                                     fingerprint::Wanted wanted);
 
 /// Opening a card and bringing the catalogue to it takes longer than answering for a few songs.
 /// @return `device`; "cpu" instead of "auto" if these files are few and small

@@ -12,7 +12,8 @@ namespace spintag::daemon {
 
 namespace {
 
-using fingerprint::Peak;
+using fingerprint::Extraction;
+using fingerprint::Wanted;
 
 constexpr std::size_t kMinute =
     60 * static_cast<std::size_t>(fingerprint::BroadcastProfile::rate_hz);  // samples
@@ -21,18 +22,19 @@ constexpr std::size_t kFirstKept = 5 * kMinute;      // most songs
 constexpr std::size_t kMostKept = 6 * 60 * kMinute;  // 950 MB, of all files together
 constexpr std::size_t kBatch = 60 * kMinute;         // what a device is kept busy with
 
-std::vector<Peak> extract_on_cpu(std::span<const float> samples) {
+Extraction extract_on_cpu(std::span<const float> samples, Wanted wanted) {
   fingerprint::PeakExtractor extractor;
-  std::vector<Peak> peaks;
-  extractor.push(samples, peaks);
-  extractor.finish(peaks);
-  return peaks;
+  Extraction heard;
+  fingerprint::LevelMap* const levels = wanted == Wanted::peaks ? nullptr : &heard.levels;
+  extractor.push(samples, heard.peaks, levels);
+  extractor.finish(heard.peaks, levels);
+  return heard;
 }
 
 }  // namespace
 
-ExtractionService::ExtractionService(std::unique_ptr<ExtractBackend> backend)
-    : backend_(std::move(backend)), room_(kMostKept) {
+ExtractionService::ExtractionService(Wanted wanted, std::unique_ptr<ExtractBackend> backend)
+    : wanted_(wanted), backend_(std::move(backend)), room_(kMostKept) {
   if (!backend_) return;
   works_ = true;
   desk_.emplace(
@@ -47,10 +49,10 @@ ExtractionService::ExtractionService(std::unique_ptr<ExtractBackend> backend)
       });
 }
 
-std::vector<Peak> ExtractionService::extract(std::span<const float> samples) {
-  std::optional<Peaks> peaks;
-  if (desk_) peaks = desk_->ask(samples, samples.size());
-  return peaks ? std::move(*peaks) : extract_on_cpu(samples);
+Extraction ExtractionService::extract(std::span<const float> samples) {
+  std::optional<Extraction> heard;
+  if (desk_) heard = desk_->ask(samples, samples.size());
+  return heard ? std::move(*heard) : extract_on_cpu(samples, wanted_);
 }
 
 bool ExtractionService::take_room(std::size_t samples) {
@@ -61,8 +63,8 @@ bool ExtractionService::take_room(std::size_t samples) {
   return false;
 }
 
-FilePeaks::FilePeaks(ExtractionService* service) : service_(service) {
-  if (service_ != nullptr && !service_->on_device()) service_ = nullptr;
+FilePeaks::FilePeaks(ExtractionService& service, bool on_device)
+    : wanted_(service.wanted()), service_(on_device && service.on_device() ? &service : nullptr) {
   if (service_ == nullptr) extractor_.emplace();
 }
 
@@ -75,14 +77,18 @@ void FilePeaks::push(std::span<const float> samples) {
   if (service_ != nullptr) {
     kept_.insert(kept_.end(), samples.begin(), samples.end());
   } else {
-    extractor_->push(samples, peaks_);
+    extractor_->push(samples, heard_.peaks, levels());
   }
 }
 
-std::vector<Peak> FilePeaks::finish() {
+Extraction FilePeaks::finish() {
   if (service_ != nullptr) return service_->extract(kept_);
-  extractor_->finish(peaks_);
-  return std::move(peaks_);
+  extractor_->finish(heard_.peaks, levels());
+  return std::move(heard_);
+}
+
+fingerprint::LevelMap* FilePeaks::levels() {
+  return wanted_ == Wanted::peaks ? nullptr : &heard_.levels;
 }
 
 // Makes room for `count` more. Room is never waited for: whoever has some might wait as well.
@@ -99,7 +105,7 @@ bool FilePeaks::keep(std::size_t count) {
 
 void FilePeaks::stop_keeping() {
   extractor_.emplace();
-  extractor_->push(kept_, peaks_);
+  extractor_->push(kept_, heard_.peaks, levels());
   std::vector<float>().swap(kept_);
   service_->give_back_room(std::exchange(room_, 0));
   service_ = nullptr;

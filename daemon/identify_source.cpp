@@ -66,12 +66,12 @@ void listen(const std::string& source, const ListenLimits& limits, Identified& h
   heard.duration_s = static_cast<double>(samples_heard) / BroadcastProfile::rate_hz;
 }
 
-std::vector<fingerprint::Alignment> look_up(std::span<const fingerprint::Peak> peaks,
-                                            double duration_s, IdentifyTools& tools) {
+std::vector<fingerprint::Alignment> look_up(const fingerprint::Heard& heard, double duration_s,
+                                            IdentifyTools& tools) {
   const auto found =
-      tools.matching.match(tools.index, fingerprint::cue_windows(peaks, duration_s), tools.options);
+      tools.matching.match(tools.index, fingerprint::cue_windows(heard, duration_s), tools.options);
   const MatcherPool::Lease matcher(tools.matching.matchers());
-  return join_cue_windows(*matcher, *tools.index, peaks, duration_s, found);
+  return join_cue_windows(*matcher, *tools.index, heard.peaks, duration_s, found);
 }
 
 // Permits to decode.
@@ -100,11 +100,11 @@ Identified identify_source(const std::string& source, const ListenLimits& limits
   const auto began_at = std::chrono::steady_clock::now();
   Identified heard;
   heard.file = source;
-  FilePeaks file_peaks(cores != nullptr ? &tools.extraction : nullptr);
+  FilePeaks file_peaks(tools.extraction, cores != nullptr);
   listen(source, limits, heard, file_peaks);
   core.reset();
-  const std::vector<fingerprint::Peak> peaks = file_peaks.finish();
-  if (heard.duration_s > 0) heard.matches = look_up(peaks, heard.duration_s, tools);
+  const fingerprint::Extraction sound = file_peaks.finish();
+  if (heard.duration_s > 0) heard.matches = look_up(sound.heard(), heard.duration_s, tools);
   heard.elapsed_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began_at).count();
   return heard;

@@ -17,6 +17,8 @@ using fingerprint::Hypothesis;
 
 // Following looks once a tick: a play that was not held for longer is not heard now.
 constexpr double kMatchedMemory_s = 1.5;
+// What is searched and followed is seldom longer; further back only times are asked for.
+constexpr double kLevelMemory_s = 16;
 
 }  // namespace
 
@@ -40,18 +42,18 @@ void Listener::push(std::span<const float> samples, bool may_search, Findings& f
     const auto piece = samples.first(std::min(before, samples.size()));
     samples = samples.subspan(piece.size());
     samples_ += static_cast<std::int64_t>(piece.size());
-    extractor_.push(piece, new_peaks_);
+    extractor_.push(piece, new_peaks_, &levels_);
     meter_.push(piece, new_seconds_);
     if (samples_ < due) break;
     gather();
-    extractor_.preview(new_peaks_);
+    extractor_.preview(new_peaks_, &levels_);
     append_new_peaks();
     tick(may_search, findings);
   }
 }
 
 void Listener::disconnect(Findings& findings) {
-  extractor_.finish(new_peaks_);
+  extractor_.finish(new_peaks_, &levels_);
   gather();
   while (next_tick_s_ <= stream_s()) tick(true, findings);
 }
@@ -61,6 +63,7 @@ void Listener::reconnect(double at_s) {
   meter_.reset();
   seconds_.clear();
   base_s_ = std::max(at_s, stream_s());
+  levels_.reset(base_s_);
   samples_ = 0;
   next_tick_s_ = base_s_ + kTick_s;
   tracker_.resume_at(base_s_);
@@ -120,6 +123,7 @@ void Listener::label(double until_s, Findings& findings) {
 
 // Cut in large pieces, so that moving the rest costs next to nothing.
 void Listener::forget() {
+  levels_.forget_before(next_tick_s_ - kLevelMemory_s);
   if (peaks_.empty() || peaks_.front().time_s > next_tick_s_ - 1.25 * params_.memory_s) return;
   const double oldest_s = next_tick_s_ - params_.memory_s;
   const auto keep = std::find_if(peaks_.begin(), peaks_.end(), [&](const fingerprint::Peak& peak) {
@@ -135,12 +139,12 @@ std::vector<Alignment> Listener::search(double start_s, double end_s,
   options.hypotheses = likely;
   options.any_speed = any_speed;
   options.min_confidence = params_.min_confidence;
-  return matching_.match(index_, peaks_, start_s, end_s, options);
+  return matching_.match(index_, {peaks_, &levels_}, start_s, end_s, options);
 }
 
 std::optional<Alignment> Listener::follow(double start_s, double end_s, const Alignment& known) {
   const MatcherPool::Lease matcher(matching_.matchers());
-  return (*matcher).follow(*index_, peaks_, start_s, end_s, known);
+  return (*matcher).follow(*index_, {peaks_, &levels_}, start_s, end_s, known);
 }
 
 std::vector<fingerprint::Evidence> Listener::trace(double start_s, double end_s,

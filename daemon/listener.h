@@ -16,6 +16,7 @@
 #include "daemon/tracker.h"
 #include "fingerprint/extractor.h"
 #include "fingerprint/index.h"
+#include "fingerprint/level_map.h"
 
 namespace spintag::daemon {
 
@@ -94,6 +95,7 @@ class Listener final : private Recognition {
   Tracker tracker_;
   Segmenter segmenter_;
   std::vector<fingerprint::Peak> peaks_;  ///< on the stream's clock, the last memory_s
+  fingerprint::LevelMap levels_;          ///< around them, of the last seconds
   std::size_t final_ = 0;                 ///< of peaks_; the others are a preview
   std::vector<fingerprint::Peak> new_peaks_;
   std::deque<SoundSecond> seconds_;  ///< not labelled yet, on the stream's clock

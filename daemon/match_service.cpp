@@ -54,9 +54,9 @@ void MatchService::load(const std::shared_ptr<const Index>& index) {
 }
 
 std::vector<Alignment> MatchService::match(const std::shared_ptr<const Index>& index,
-                                           std::span<const fingerprint::Peak> peaks, double start_s,
+                                           const fingerprint::Heard& heard, double start_s,
                                            double end_s, const MatchOptions& options) {
-  const MatchQuery query{peaks, start_s, end_s};
+  const MatchQuery query{heard, start_s, end_s};
   return std::move(match(index, {&query, 1}, options).front());
 }
 
@@ -114,7 +114,7 @@ MatchService::Results MatchService::on_cpu(const Question& question) {
   const MatcherPool::Lease matcher(matchers_);
   Results results;
   for (const MatchQuery& query : question.queries) {
-    results.push_back((*matcher).match(*question.index, query.peaks, query.start_s, query.end_s,
+    results.push_back((*matcher).match(*question.index, query.heard, query.start_s, query.end_s,
                                        *question.options));
   }
   return results;

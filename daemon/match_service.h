@@ -39,8 +39,8 @@ class MatchService {
 
   /// What Matcher::match() gives.
   std::vector<fingerprint::Alignment> match(const std::shared_ptr<const fingerprint::Index>& index,
-                                            std::span<const fingerprint::Peak> peaks,
-                                            double start_s, double end_s,
+                                            const fingerprint::Heard& heard, double start_s,
+                                            double end_s,
                                             const fingerprint::MatchOptions& options = {});
   /// The same for many windows; one result each.
   std::vector<std::vector<fingerprint::Alignment>> match(

@@ -9,46 +9,50 @@
 namespace spintag::fingerprint {
 namespace {
 
-using Lists = std::vector<std::vector<Peak>>;
+using Extractions = std::vector<Extraction>;
 using Arrays = std::span<const std::span<const float>>;
 
-Lists extract_on_cpu(Arrays recordings) {
-  Lists lists(recordings.size());
+Extractions extract_on_cpu(Arrays recordings, Wanted wanted) {
+  Extractions all(recordings.size());
   PeakExtractor extractor;
   for (std::size_t i = 0; i < recordings.size(); ++i) {
+    LevelMap* const levels = wanted == Wanted::peaks ? nullptr : &all[i].levels;
     extractor.reset();
-    extractor.push(recordings[i], lists[i]);
-    extractor.finish(lists[i]);
+    extractor.push(recordings[i], all[i].peaks, levels);
+    extractor.finish(all[i].peaks, levels);
   }
-  return lists;
+  return all;
 }
 
-Lists find_on_cpu(Arrays levels_db) {
-  Lists lists(levels_db.size());
+Extractions find_on_cpu(Arrays levels_db, Wanted wanted) {
+  Extractions all(levels_db.size());
   PeakFinder finder;
   DensityLimit limit;
   for (std::size_t i = 0; i < levels_db.size(); ++i) {
+    LevelMap* const levels = wanted == Wanted::peaks ? nullptr : &all[i].levels;
     finder.reset();
     limit.reset();
     auto rows = levels_db[i];
     for (; rows.size() >= BinRange::count; rows = rows.subspan(BinRange::count)) {
-      finder.push(rows.first(BinRange::count), limit.waiting());
-      limit.release(finder.final_frames(), lists[i]);
+      finder.push(rows.first(BinRange::count), limit.waiting(), levels);
+      limit.release(finder.final_frames(), all[i].peaks);
     }
-    finder.finish(limit.waiting());
-    limit.finish(finder.final_frames(), lists[i]);
+    finder.finish(limit.waiting(), levels);
+    limit.finish(finder.final_frames(), all[i].peaks);
   }
-  return lists;
+  return all;
 }
 
 }  // namespace
 
-Lists extract_peaks(kernels::Device& device, Arrays recordings) {
-  return device.is_cuda() ? cuda::extract_peaks(device, recordings) : extract_on_cpu(recordings);
+Extractions extract(kernels::Device& device, Arrays recordings, Wanted wanted) {
+  return device.is_cuda() ? cuda::extract(device, recordings, wanted)
+                          : extract_on_cpu(recordings, wanted);
 }
 
-Lists find_dense_peaks(kernels::Device& device, Arrays levels_db) {
-  return device.is_cuda() ? cuda::find_dense_peaks(device, levels_db) : find_on_cpu(levels_db);
+Extractions find_dense_peaks(kernels::Device& device, Arrays levels_db, Wanted wanted) {
+  return device.is_cuda() ? cuda::find_dense_peaks(device, levels_db, wanted)
+                          : find_on_cpu(levels_db, wanted);
 }
 
 }  // namespace spintag::fingerprint

@@ -34,7 +34,7 @@ std::vector<std::vector<Alignment>> BatchMatcher::match(const std::shared_ptr<co
   results.reserve(queries.size());
   for (const MatchQuery& query : queries) {
     results.push_back(
-        state_->matcher.match(*index, query.peaks, query.start_s, query.end_s, options));
+        state_->matcher.match(*index, query.heard, query.start_s, query.end_s, options));
   }
   return results;
 }

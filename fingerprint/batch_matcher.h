@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "fingerprint/heard.h"
 #include "fingerprint/index.h"
 #include "fingerprint/matcher.h"
 #include "fingerprint/peak.h"
@@ -15,8 +16,7 @@ namespace spintag::fingerprint {
 
 /// One window of one query.
 struct MatchQuery {
-  std::span<const Peak> peaks;  ///< dense peaks in time order; those outside [start_s, end_s) are
-                                ///< not looked at
+  Heard heard;  ///< peaks outside [start_s, end_s) are not looked at
   double start_s = 0;
   double end_s = 0;
 };

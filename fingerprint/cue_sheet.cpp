@@ -84,13 +84,13 @@ void drop_echoes(std::vector<Alignment>& stretches) {
 
 }  // namespace
 
-std::vector<MatchQuery> cue_windows(std::span<const Peak> peaks, double duration_s) {
-  if (duration_s <= kShortRecording) return {{peaks, 0, duration_s}};
+std::vector<MatchQuery> cue_windows(const Heard& heard, double duration_s) {
+  if (duration_s <= kShortRecording) return {{heard, 0, duration_s}};
   std::vector<MatchQuery> windows;
   for (double start = 0; start < duration_s; start += kHop) {
     const double end = std::min(start + kWindow, duration_s);
     if (end - start < kHop && start > 0) break;  // the window before has heard it
-    windows.push_back({peaks, start, end});
+    windows.push_back({heard, start, end});
   }
   return windows;
 }
@@ -115,14 +115,13 @@ std::vector<Alignment> join_cue_windows(Matcher& matcher, const Index& index,
   return stretches;
 }
 
-std::vector<Alignment> make_cue_sheet(Matcher& matcher, const Index& index,
-                                      std::span<const Peak> peaks, double duration_s,
-                                      const MatchOptions& options) {
+std::vector<Alignment> make_cue_sheet(Matcher& matcher, const Index& index, const Heard& heard,
+                                      double duration_s, const MatchOptions& options) {
   std::vector<std::vector<Alignment>> found;
-  for (const MatchQuery& window : cue_windows(peaks, duration_s)) {
-    found.push_back(matcher.match(index, window.peaks, window.start_s, window.end_s, options));
+  for (const MatchQuery& window : cue_windows(heard, duration_s)) {
+    found.push_back(matcher.match(index, window.heard, window.start_s, window.end_s, options));
   }
-  return join_cue_windows(matcher, index, peaks, duration_s, found);
+  return join_cue_windows(matcher, index, heard.peaks, duration_s, found);
 }
 
 }  // namespace spintag::fingerprint

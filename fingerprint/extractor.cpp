@@ -27,7 +27,7 @@ struct PeakExtractor::State {
     samples.reserve(kBatchSamples + Profile::frame_samples);
   }
 
-  void take_frames(std::vector<Peak>& peaks);
+  void take_frames(std::vector<Peak>& peaks, LevelMap* levels);
 
   static constexpr std::size_t kBatchSamples = 64 * Profile::hop_samples;
 
@@ -44,26 +44,27 @@ PeakExtractor::~PeakExtractor() = default;
 PeakExtractor::PeakExtractor(PeakExtractor&&) noexcept = default;
 PeakExtractor& PeakExtractor::operator=(PeakExtractor&&) noexcept = default;
 
-void PeakExtractor::push(std::span<const float> samples, std::vector<Peak>& peaks) {
+void PeakExtractor::push(std::span<const float> samples, std::vector<Peak>& peaks,
+                         LevelMap* levels) {
   while (!samples.empty()) {
     const std::size_t count = std::min(samples.size(), State::kBatchSamples);
     state_->samples.insert(state_->samples.end(), samples.begin(),
                            samples.begin() + static_cast<std::ptrdiff_t>(count));
     samples = samples.subspan(count);
-    state_->take_frames(peaks);
+    state_->take_frames(peaks, levels);
   }
 }
 
-void PeakExtractor::preview(std::vector<Peak>& peaks) const {
+void PeakExtractor::preview(std::vector<Peak>& peaks, LevelMap* levels) const {
   PeakFinder finder = state_->finder;
   DensityLimit limit = state_->limit;
-  finder.finish(limit.waiting());
+  finder.finish(limit.waiting(), levels);
   limit.finish(finder.final_frames(), peaks);
 }
 
-void PeakExtractor::finish(std::vector<Peak>& peaks) {
+void PeakExtractor::finish(std::vector<Peak>& peaks, LevelMap* levels) {
   State& state = *state_;
-  state.finder.finish(state.limit.waiting());
+  state.finder.finish(state.limit.waiting(), levels);
   state.limit.finish(state.finder.final_frames(), peaks);
 }
 
@@ -76,12 +77,12 @@ void PeakExtractor::reset() {
 
 double PeakExtractor::final_until_s() const { return static_cast<double>(state_->limit.second()); }
 
-void PeakExtractor::State::take_frames(std::vector<Peak>& peaks) {
+void PeakExtractor::State::take_frames(std::vector<Peak>& peaks, LevelMap* levels) {
   std::size_t begin = 0;
   for (; begin + Profile::frame_samples <= samples.size(); begin += Profile::hop_samples) {
     stft.power_spectrum(samples.data() + begin, power.data());
     kernels::power_to_db(power, Profile::power_offset, level_db);
-    finder.push(level_db, limit.waiting());
+    finder.push(level_db, limit.waiting(), levels);
     limit.release(finder.final_frames(), peaks);
   }
   samples.erase(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(begin));

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "fingerprint/level_map.h"
 #include "fingerprint/peak.h"
 
 namespace spintag::fingerprint {
@@ -22,15 +23,17 @@ class PeakExtractor {
 
   /// @param samples  mono, BroadcastProfile::rate_hz, full scale = 1; any number of them
   /// @param peaks    receives the peaks that are now final, appended
-  void push(std::span<const float> samples, std::vector<Peak>& peaks);
+  /// @param levels   if not null, is given the frames that are whitened now: those of the peaks
+  ///                 and of what will be peaks next
+  void push(std::span<const float> samples, std::vector<Peak>& peaks, LevelMap* levels = nullptr);
 
   /// The peaks after final_until_s(), as finish() would hand them out now. What comes next may move
   /// them a little, or let others stand out more: whitening looks 2.3 s ahead. Costs about as much
   /// as the peaks of two seconds.
-  void preview(std::vector<Peak>& peaks) const;
+  void preview(std::vector<Peak>& peaks, LevelMap* levels = nullptr) const;
 
   /// The tail. After it only reset() may follow.
-  void finish(std::vector<Peak>& peaks);
+  void finish(std::vector<Peak>& peaks, LevelMap* levels = nullptr);
 
   /// Starts a new recording at time 0.
   void reset();

@@ -31,10 +31,10 @@ std::span<const std::byte> packed_of(const Index& index, TrackId track_id) {
 }
 
 /// Peaks of one stretch, ready to be met by a reference.
-void view_stretch(std::span<const Peak> peaks, double start_s, double end_s, QueryView& view) {
+void view_stretch(const Heard& heard, double start_s, double end_s, QueryView& view) {
   std::vector<Peak> strongest;
-  select_strongest(peaks, start_s, end_s, BroadcastProfile::verify_peaks_per_s, strongest);
-  view.assign(strongest, start_s, end_s);
+  select_strongest(heard.peaks, start_s, end_s, BroadcastProfile::verify_peaks_per_s, strongest);
+  view.assign(strongest, start_s, end_s, heard.levels);
 }
 
 /// Walks block by block away from what is known, so that a clock that drifts is not lost.
@@ -125,12 +125,12 @@ std::ptrdiff_t walk_out(std::span<const Evidence> evidence, std::ptrdiff_t step,
 
 }  // namespace
 
-std::optional<Alignment> Matcher::follow(const Index& index, std::span<const Peak> peaks,
-                                         double start_s, double end_s, const Alignment& known) {
+std::optional<Alignment> Matcher::follow(const Index& index, const Heard& heard, double start_s,
+                                         double end_s, const Alignment& known) {
   const auto packed = packed_of(index, known.track_id);
   if (packed.empty()) return std::nullopt;
   QueryView view;
-  view_stretch(peaks, start_s, end_s, view);
+  view_stretch(heard, start_s, end_s, view);
   const Fit expected{known.track_time(start_s), known.tempo, known.pitch};
   const auto reference = reference_points(packed, expected, end_s - start_s);
   const Verdict verdict = verify(view, reference, expected);

@@ -17,16 +17,17 @@ Matcher::~Matcher() = default;
 Matcher::Matcher(Matcher&&) noexcept = default;
 Matcher& Matcher::operator=(Matcher&&) noexcept = default;
 
-std::vector<Alignment> Matcher::match(const Index& index, std::span<const Peak> peaks,
-                                      double start_s, double end_s, const MatchOptions& options) {
+std::vector<Alignment> Matcher::match(const Index& index, const Heard& heard, double start_s,
+                                      double end_s, const MatchOptions& options) {
   auto& [searcher, window] = *scratch_;
-  window.reset(index, peaks, start_s, end_s);
+  window.reset(index, heard, start_s, end_s);
   if (window.view().points().empty()) return {};
   for (const Search& how : searches_of(options, index.length_s())) {
-    searcher.search(index, peaks, how, window);
+    searcher.search(index, heard.peaks, how, window);
     if (window.beyond_doubt()) break;
   }
-  if (const auto closing = window.closing_search()) searcher.search(index, peaks, *closing, window);
+  if (const auto closing = window.closing_search())
+    searcher.search(index, heard.peaks, *closing, window);
   return window.result(options);
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "fingerprint/heard.h"
 #include "fingerprint/index.h"
 #include "fingerprint/peak.h"
 
@@ -60,17 +61,16 @@ class Matcher {
   Matcher(Matcher&&) noexcept;
   Matcher& operator=(Matcher&&) noexcept;
 
-  /// @param peaks  dense peaks of a query in time order; those outside [start_s, end_s) are not
-  /// looked at
+  /// @param heard  of a query; peaks outside [start_s, end_s) are not looked at
   /// @return alignments of at least options.min_confidence, best first; two songs on air give two
-  std::vector<Alignment> match(const Index& index, std::span<const Peak> peaks, double start_s,
-                               double end_s, const MatchOptions& options = {});
+  std::vector<Alignment> match(const Index& index, const Heard& heard, double start_s, double end_s,
+                               const MatchOptions& options = {});
 
   /// Verifies one known alignment on another window of the same query, asking the postings nothing.
   /// @return the refitted alignment over [start_s, end_s) with its score whatever it is; nullopt if
   /// the track is not in
   ///         the index or has no peak there
-  std::optional<Alignment> follow(const Index& index, std::span<const Peak> peaks, double start_s,
+  std::optional<Alignment> follow(const Index& index, const Heard& heard, double start_s,
                                   double end_s, const Alignment& known);
 
   /// Evidence for `known` over [start_s, end_s) of the query, in steps of kEvidenceStep; steps

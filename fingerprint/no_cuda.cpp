@@ -8,13 +8,13 @@
 
 namespace spintag::fingerprint::cuda {
 
-std::vector<std::vector<Peak>> extract_peaks(kernels::Device& device,
-                                             std::span<const std::span<const float>>) {
+std::vector<Extraction> extract(kernels::Device& device, std::span<const std::span<const float>>,
+                                Wanted) {
   throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
 }
 
-std::vector<std::vector<Peak>> find_dense_peaks(kernels::Device& device,
-                                                std::span<const std::span<const float>>) {
+std::vector<Extraction> find_dense_peaks(kernels::Device& device,
+                                         std::span<const std::span<const float>>, Wanted) {
   throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
 }
 

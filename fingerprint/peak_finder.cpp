@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fingerprint/level_map.h"
 #include "fingerprint/peak_arithmetic.h"
 #include "kernels/multiversion.h"
 
@@ -75,20 +76,20 @@ void PeakFinder::reset() {
   frames_in_ = oldest_summed_ = next_white_frame_ = next_peak_frame_ = 0;
 }
 
-void PeakFinder::push(std::span<const float> level_db, std::vector<Peak>& peaks) {
+void PeakFinder::push(std::span<const float> level_db, std::vector<Peak>& peaks, LevelMap* levels) {
   float* row = level_row(frames_in_);
   std::copy_n(level_db.begin(), kBins, row);
   add_row(row, 1, column_sums_.data());
   ++frames_in_;
-  if (frames_in_ - 1 - next_white_frame_ == Profile::whiten_frames) whiten_next(peaks);
+  if (frames_in_ - 1 - next_white_frame_ == Profile::whiten_frames) whiten_next(peaks, levels);
 }
 
-void PeakFinder::finish(std::vector<Peak>& peaks) {
-  while (next_white_frame_ < frames_in_) whiten_next(peaks);
+void PeakFinder::finish(std::vector<Peak>& peaks, LevelMap* levels) {
+  while (next_white_frame_ < frames_in_) whiten_next(peaks, levels);
   while (next_peak_frame_ < frames_in_) find_in(next_peak_frame_, peaks);
 }
 
-void PeakFinder::whiten_next(std::vector<Peak>& peaks) {
+void PeakFinder::whiten_next(std::vector<Peak>& peaks, LevelMap* levels) {
   const std::int64_t frame = next_white_frame_++;
   for (; oldest_summed_ < frame - Profile::whiten_frames; ++oldest_summed_) {
     add_row(level_row(oldest_summed_), -1, column_sums_.data());
@@ -101,6 +102,7 @@ void PeakFinder::whiten_next(std::vector<Peak>& peaks) {
   prefix_[kBins] = running;
   subtract_mean(level_row(frame), prefix_.data(), mean_factor(frames_in_ - oldest_summed_),
                 white_row(frame));
+  if (levels != nullptr) levels->put(frame, {white_row(frame), BinRange::count});
   max_along_bins(white_row(frame), highest_row(frame));
   if (frame - next_peak_frame_ == Profile::box_frames) find_in(next_peak_frame_, peaks);
 }

@@ -12,6 +12,8 @@
 
 namespace spintag::fingerprint {
 
+class LevelMap;
+
 /// The rows of the spectrogram that peaks are looked for in, with the margins that the box and the
 /// whitening reach into.
 struct BinRange {
@@ -37,15 +39,16 @@ class PeakFinder {
   /// @param level_db  BinRange::count levels of one frame
   /// @param peaks     receives the peaks of the frame that is now final, by bin; all of them,
   /// before any density limit
-  void push(std::span<const float> level_db, std::vector<Peak>& peaks);
-  void finish(std::vector<Peak>& peaks);
+  /// @param levels  if not null, is given the frame that is whitened now
+  void push(std::span<const float> level_db, std::vector<Peak>& peaks, LevelMap* levels = nullptr);
+  void finish(std::vector<Peak>& peaks, LevelMap* levels = nullptr);
   void reset();
 
   /// Frames whose peaks have been handed out.
   std::int64_t final_frames() const { return next_peak_frame_; }
 
  private:
-  void whiten_next(std::vector<Peak>& peaks);
+  void whiten_next(std::vector<Peak>& peaks, LevelMap* levels);
   void find_in(std::int64_t frame, std::vector<Peak>& peaks);
   Peak locate(std::int64_t frame, int column, float salience_db) const;
   float* level_row(std::int64_t frame) {

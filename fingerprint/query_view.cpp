@@ -43,8 +43,11 @@ QueryArrays QueryView::arrays() const {
   return arrays;
 }
 
-void QueryView::assign(std::span<const Peak> peaks, double start_s, double end_s) {
+void QueryView::assign(std::span<const Peak> peaks, double start_s, double end_s,
+                       const LevelMap* levels) {
+  start_s_ = start_s;
   length_s_ = end_s - start_s;
+  levels_ = levels;
   points_.clear();
   salience_db_.clear();
   time_cells_.assign(QueryArrays::time_cells_for(length_s_) + 1, 0);

@@ -32,9 +32,8 @@ bool is_near_any(const Hypothesis& found, std::span<const Hypothesis> others) {
 
 }  // namespace
 
-void WindowSearch::reset(const Index& index, std::span<const Peak> peaks, double start_s,
-                         double end_s) {
-  peaks_ = peaks;
+void WindowSearch::reset(const Index& index, const Heard& heard, double start_s, double end_s) {
+  heard_ = heard;
   start_s_ = start_s;
   end_s_ = end_s;
   tracks_ = index.track_count();
@@ -48,8 +47,9 @@ void WindowSearch::reset(const Index& index, std::span<const Peak> peaks, double
 const QueryView& WindowSearch::view() {
   if (!viewed_) {
     std::vector<Peak> strongest;
-    select_strongest(peaks_, start_s_, end_s_, BroadcastProfile::verify_peaks_per_s, strongest);
-    view_.assign(strongest, start_s_, end_s_);
+    select_strongest(heard_.peaks, start_s_, end_s_, BroadcastProfile::verify_peaks_per_s,
+                     strongest);
+    view_.assign(strongest, start_s_, end_s_, heard_.levels);
     viewed_ = true;
   }
   return view_;

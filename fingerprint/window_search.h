@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "fingerprint/heard.h"
 #include "fingerprint/index_shard.h"
 #include "fingerprint/matcher.h"
 #include "fingerprint/nomination_pool.h"
@@ -33,8 +34,8 @@ struct Candidate {
 /// Single-threaded; the caller counts votes, settles and verifies.
 class WindowSearch {
  public:
-  /// @param peaks  of the query in time order; must stay until the next reset()
-  void reset(const Index& index, std::span<const Peak> peaks, double start_s, double end_s);
+  /// @param heard  of the query; what it refers to must stay until the next reset()
+  void reset(const Index& index, const Heard& heard, double start_s, double end_s);
 
   /// The candidates of a search: every live track that a nominated place touches, which may lie
   /// before a track's start or run over its end.
@@ -75,7 +76,7 @@ class WindowSearch {
   void judge();
   void refine(Found& found);
 
-  std::span<const Peak> peaks_;
+  Heard heard_;
   double start_s_ = 0;
   double end_s_ = 0;
   std::size_t tracks_ = 0;  ///< of the index

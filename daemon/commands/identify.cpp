@@ -158,7 +158,8 @@ int run_identify(const CommonOptions& common, const IdentifyOptions& options) {
   const config::Loaded loaded = load_settings(common);
   const std::string device = device_for(loaded.settings.device, options.sources);
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  ExtractionService extraction(open_extract_backend(device));
+  const auto wanted = fingerprint::Wanted::peaks_and_levels;
+  ExtractionService extraction(wanted, open_extract_backend(device, wanted));
   MatchService matching(cores, open_match_backend(device));
   Catalogue catalogue(loaded.settings, options.index);
   matching.load(catalogue.index());

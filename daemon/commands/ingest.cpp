@@ -184,8 +184,9 @@ int run_ingest(const CommonOptions& common, const IngestOptions& options) {
     }
   }
   const InputFiles input = find_input_files(options.paths);
+  const auto wanted = fingerprint::Wanted::peaks;
   ExtractionService extraction(
-      open_extract_backend(device_for(loaded.settings.device, input.files)));
+      wanted, open_extract_backend(device_for(loaded.settings.device, input.files), wanted));
   const StoreSite site(loaded.settings);
   site.open();  // a wrong password or a database of another program ends the run before it begins
   StopOnSignal stop;

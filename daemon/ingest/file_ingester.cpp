@@ -206,14 +206,14 @@ FileIngester::Fingerprinted FileIngester::fingerprint(const std::string& file) {
   options.rate_hz = BroadcastProfile::rate_hz;
   options.stop = stop_;
   fingerprint::AudioReader reader(file, options);
-  FilePeaks file_peaks(&extraction_);
+  FilePeaks file_peaks(extraction_);
   std::vector<float> samples;
   while (reader.read(samples)) {
     file_peaks.push(samples);
     samples.clear();
   }
   if (stop_.stop_requested()) throw Stopped{};
-  const std::vector<fingerprint::Peak> peaks = file_peaks.finish();
+  const std::vector<fingerprint::Peak> peaks = file_peaks.finish().peaks;
 
   Fingerprinted made;
   const fingerprint::AudioCounts& counts = reader.counts();

@@ -129,8 +129,8 @@ class OnDevice final : public BatchMatcher {
 std::span<const Peak> peaks_inside(const MatchQuery& query) {
   const auto by_time = [](const Peak& peak, double time) { return peak.time_s < time; };
   const auto first =
-      std::lower_bound(query.peaks.begin(), query.peaks.end(), query.start_s, by_time);
-  return {first, std::lower_bound(first, query.peaks.end(), query.end_s, by_time)};
+      std::lower_bound(query.heard.peaks.begin(), query.heard.peaks.end(), query.start_s, by_time);
+  return {first, std::lower_bound(first, query.heard.peaks.end(), query.end_s, by_time)};
 }
 
 /// Weighs what was found for each window on all cores: some 0.5 ms for one that has an answer.
@@ -154,7 +154,8 @@ void OnDevice::match_batch(const Index& index, std::span<const MatchQuery> queri
   std::vector<Window*> searching;
   for (std::size_t i = 0; i < queries.size(); ++i) {
     windows[i].peaks = peaks_inside(queries[i]);
-    windows[i].search.reset(index, windows[i].peaks, queries[i].start_s, queries[i].end_s);
+    windows[i].search.reset(index, {windows[i].peaks, queries[i].heard.levels}, queries[i].start_s,
+                            queries[i].end_s);
     windows[i].too_dense = queries[i].end_s - queries[i].start_s > kLongestWindow;
     if (!windows[i].peaks.empty() && !windows[i].too_dense) searching.push_back(&windows[i]);
   }
@@ -178,7 +179,7 @@ void OnDevice::match_batch(const Index& index, std::span<const MatchQuery> queri
       searcher_.search(index, windows[i].peaks, *closing, windows[i].search);
     results.push_back(
         windows[i].too_dense
-            ? matcher_.match(index, queries[i].peaks, queries[i].start_s, queries[i].end_s, options)
+            ? matcher_.match(index, queries[i].heard, queries[i].start_s, queries[i].end_s, options)
             : windows[i].search.result(options));
   }
 }

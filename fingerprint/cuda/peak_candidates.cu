@@ -54,6 +54,7 @@ struct Arguments {
   Candidate* candidates;
   std::uint32_t* counts;
   std::uint32_t slots;
+  std::int8_t* cells;  ///< of LevelMap; null = not wanted
 };
 
 /// One warp's lists, as it goes from second to second.
@@ -86,6 +87,26 @@ struct Writer {
   }
 };
 
+/// Writes the cells of LevelMap that lie in the columns of this lane.
+/// @param cells  of the frame
+/// @param begin  first and one past the last column of this strip's share
+__device__ __forceinline__ void write_cells(const Columns& white, int column, int begin, int end,
+                                            std::int8_t* cells) {
+  constexpr int kWide = LevelMap::kBinsPerCell;
+  static_assert(kOwned % kWide == 0 && LevelMap::kFirstColumn % kWide == 0);
+#pragma unroll
+  for (int j = 0; j < kOwned; j += kWide) {
+    const int first = column + j;
+    if (first < begin || first >= end) continue;
+    float highest = white.at[j];
+#pragma unroll
+    for (int i = 1; i < kWide; ++i) {
+      if (first + i < LevelMap::kEndColumn) highest = fmaxf(highest, white.at[j + i]);
+    }
+    cells[(first - LevelMap::kFirstColumn) / kWide] = level_unit(highest);
+  }
+}
+
 /// A warp takes one strip of a stretch.
 __global__ void __launch_bounds__(32 * Strips::kCount, kBlocksOfMultiprocessor)
     candidate_kernel(Arguments a) {
@@ -105,6 +126,13 @@ __global__ void __launch_bounds__(32 * Strips::kCount, kBlocksOfMultiprocessor)
   for (int j = 0; j < kOwned; ++j) {
     mine |= column + j >= peaks_begin && column + j < peaks_end ? 1U << j : 0U;
   }
+
+  // Cells begin at whole multiples of their width; a strip has those that begin among its peaks.
+  constexpr int kWide = LevelMap::kBinsPerCell;
+  const int cells_begin =
+      strip == 0 ? LevelMap::kFirstColumn : (peaks_begin + kWide - 1) / kWide * kWide;
+  const int cells_end =
+      strip + 1 == Strips::kCount ? LevelMap::kEndColumn : (peaks_end + kWide - 1) / kWide * kWide;
 
   const float* const rows =
       a.levels + static_cast<std::size_t>(recording.first_row) * LevelRows::kStride + column;
@@ -169,6 +197,11 @@ __global__ void __launch_bounds__(32 * Strips::kCount, kBlocksOfMultiprocessor)
       }
       const Columns box = box_maximum(ring);
       const Columns& white = ring[(r + kRing - Profile::box_frames) % kRing];
+      if (a.cells != nullptr) {
+        const std::size_t at =
+            (recording.first_row + static_cast<std::size_t>(found)) * LevelMap::kCells;
+        write_cells(white, column, cells_begin, cells_end, a.cells + at);
+      }
       unsigned peaks = 0;
 #pragma unroll
       for (int j = 0; j < kOwned; ++j) {
@@ -212,8 +245,8 @@ std::vector<Stretch> cut(const SecondTable& table, std::uint32_t blocks_at_once)
 }  // namespace
 
 CandidateLists find_candidates(const std::shared_ptr<kernels::cuda::Context>& context,
-                               const LevelRows& rows, const SecondTable& table,
-                               std::uint32_t slots) {
+                               const LevelRows& rows, const SecondTable& table, std::uint32_t slots,
+                               std::int8_t* levels) {
   constexpr int kThreads = 32 * Strips::kCount;
   const std::size_t lists = static_cast<std::size_t>(table.seconds()) * Strips::kCount;
   CandidateLists found{.slots = slots,
@@ -229,7 +262,8 @@ CandidateLists find_candidates(const std::shared_ptr<kernels::cuda::Context>& co
                                   .stretches = on_device.data(),
                                   .candidates = found.candidates.data(),
                                   .counts = found.counts.data(),
-                                  .slots = slots});
+                                  .slots = slots,
+                                  .cells = levels});
   return found;
 }
 

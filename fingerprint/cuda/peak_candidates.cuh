@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "fingerprint/cuda/level_rows.cuh"
+#include "fingerprint/level_map.h"
 
 namespace spintag::fingerprint::cuda {
 
@@ -33,8 +34,9 @@ struct CandidateLists {
 };
 
 /// Queues the search.
+/// @param levels  if not null, [rows.rows(), LevelMap::kCells]: receives what LevelMap keeps
 CandidateLists find_candidates(const std::shared_ptr<kernels::cuda::Context>& context,
-                               const LevelRows& rows, const SecondTable& table,
-                               std::uint32_t slots);
+                               const LevelRows& rows, const SecondTable& table, std::uint32_t slots,
+                               std::int8_t* levels = nullptr);
 
 }  // namespace spintag::fingerprint::cuda

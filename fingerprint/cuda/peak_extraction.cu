@@ -2,6 +2,7 @@
 #include "fingerprint/cuda/peak_extraction.cuh"
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "fingerprint/batch_extractor.h"
@@ -52,7 +53,8 @@ PeakBatch gather(const std::shared_ptr<Context>& context, const SecondTable& tab
 
 }  // namespace
 
-PeakBatch find_peaks(const std::shared_ptr<Context>& context, const LevelRows& rows) {
+PeakBatch find_peaks(const std::shared_ptr<Context>& context, const LevelRows& rows,
+                     std::int8_t* cells) {
   // Music has 40 to 130 box maxima a strip and second, noise 150. Steady tones have every frame of
   // theirs, and more room is made for them below.
   std::uint32_t slots = 256;
@@ -60,7 +62,7 @@ PeakBatch find_peaks(const std::shared_ptr<Context>& context, const LevelRows& r
   const SecondTable table(context, rows);
   Array<std::uint32_t> second_begin(context, table.seconds() + 1);
   for (;;) {
-    const CandidateLists candidates = find_candidates(context, rows, table, slots);
+    const CandidateLists candidates = find_candidates(context, rows, table, slots, cells);
     const KeptPeaks kept = limit_density(context, rows, table, candidates, room);
     kernels::cuda::exclusive_sums(context, kept.counts.data(), table.seconds(),
                                   second_begin.data());
@@ -89,12 +91,23 @@ PeakBatch extract_peaks(const std::shared_ptr<Context>& context, const float* sa
 
 namespace {
 
-/// Hands `batch` to the host, a list for each recording.
-void append_lists(const PeakBatch& batch, std::vector<std::vector<Peak>>& lists) {
+/// Finds the peaks of all recordings and hands them to the host.
+void append_extractions(const std::shared_ptr<Context>& context, const LevelRows& rows,
+                        Wanted wanted, std::vector<Extraction>& all) {
+  constexpr std::size_t kCells = LevelMap::kCells;
+  const bool with_levels = wanted == Wanted::peaks_and_levels;
+  const Array<std::int8_t> cells(context, with_levels ? rows.first_row.back() * kCells : 0);
+  const PeakBatch batch = find_peaks(context, rows, with_levels ? cells.data() : nullptr);
   const std::vector<Peak> peaks = batch.values.download();
   const std::vector<std::uint32_t> begin = batch.begin.download();
+  const std::vector<std::int8_t> levels = cells.download();
   for (std::uint32_t r = 0; r < batch.count; ++r) {
-    lists.emplace_back(peaks.begin() + begin[r], peaks.begin() + begin[r + 1]);
+    Extraction& one = all.emplace_back();
+    one.peaks.assign(peaks.begin() + begin[r], peaks.begin() + begin[r + 1]);
+    if (!with_levels) continue;
+    one.levels =
+        LevelMap({levels.begin() + static_cast<std::ptrdiff_t>(rows.first_row[r] * kCells),
+                  levels.begin() + static_cast<std::ptrdiff_t>(rows.first_row[r + 1] * kCells)});
   }
 }
 
@@ -103,7 +116,8 @@ std::size_t bytes_of(std::size_t samples) {
   constexpr std::size_t kOfSecond =
       512 * sizeof(Candidate) * Strips::kCount + 2 * Profile::dense_peaks_per_s * sizeof(Peak);
   return samples * sizeof(float) +
-         (samples / Profile::hop_samples + 1) * LevelRows::kStride * sizeof(float) +
+         (samples / Profile::hop_samples + 1) *
+             (LevelRows::kStride * sizeof(float) + LevelMap::kCells) +
          (samples / Profile::rate_hz + 1) * kOfSecond;
 }
 
@@ -127,13 +141,13 @@ void in_parts(const Context& context, std::span<const std::size_t> sizes, Functi
 
 }  // namespace
 
-std::vector<std::vector<Peak>> extract_peaks(kernels::Device& device,
-                                             std::span<const std::span<const float>> recordings) {
+std::vector<Extraction> extract(kernels::Device& device,
+                                std::span<const std::span<const float>> recordings, Wanted wanted) {
   const auto& context = device.shared_context();
   context->make_current();
   std::vector<std::size_t> sizes;
   for (const auto recording : recordings) sizes.push_back(bytes_of(recording.size()));
-  std::vector<std::vector<Peak>> lists;
+  std::vector<Extraction> all;
   in_parts(*context, sizes, [&](std::size_t first, std::size_t last) {
     std::vector<SignalPlace> places;
     std::size_t end = 0;
@@ -149,13 +163,14 @@ std::vector<std::vector<Peak>> extract_peaks(kernels::Device& device,
                           recordings[i].size_bytes(), cudaMemcpyHostToDevice, context->stream()),
           "copying to the device");
     }
-    append_lists(extract_peaks(context, samples.data(), places), lists);
+    append_extractions(context, make_level_rows(context, samples.data(), places), wanted, all);
   });
-  return lists;
+  return all;
 }
 
-std::vector<std::vector<Peak>> find_dense_peaks(kernels::Device& device,
-                                                std::span<const std::span<const float>> levels_db) {
+std::vector<Extraction> find_dense_peaks(kernels::Device& device,
+                                         std::span<const std::span<const float>> levels_db,
+                                         Wanted wanted) {
   const auto& context = device.shared_context();
   context->make_current();
   LevelRows rows;
@@ -171,9 +186,9 @@ std::vector<std::vector<Peak>> find_dense_peaks(kernels::Device& device,
     rows.first_row.push_back(rows.first_row.back() + static_cast<std::uint32_t>(frames));
   }
   rows.levels = Array<float>(context, padded);
-  std::vector<std::vector<Peak>> lists;
-  append_lists(find_peaks(context, rows), lists);
-  return lists;
+  std::vector<Extraction> all;
+  append_extractions(context, rows, wanted, all);
+  return all;
 }
 
 }  // namespace spintag::fingerprint::cuda

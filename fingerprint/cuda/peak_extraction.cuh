@@ -10,7 +10,9 @@
 namespace spintag::fingerprint::cuda {
 
 /// What PeakFinder and DensityLimit make of those levels. Waits once, for how many peaks there are.
-PeakBatch find_peaks(const std::shared_ptr<kernels::cuda::Context>& context, const LevelRows& rows);
+/// @param cells  if not null, [rows, LevelMap::kCells]: receives what LevelMap keeps
+PeakBatch find_peaks(const std::shared_ptr<kernels::cuda::Context>& context, const LevelRows& rows,
+                     std::int8_t* cells = nullptr);
 
 /// What PeakExtractor makes of each recording.
 /// @param samples  mono, BroadcastProfile::rate_hz; places should be even

@@ -102,16 +102,16 @@ void for_all(std::size_t count, unsigned threads,
 }
 
 Recording hear(const fs::path& file) {
-  Recording recording{.file = file, .duration_s = 0, .peaks = {}, .packed = {}};
+  Recording recording{.file = file, .duration_s = 0, .sound = {}, .packed = {}};
   const fp::AudioOptions options;
   fp::AudioReader reader(file.string(), options);
   fp::PeakExtractor extractor;
   std::vector<float> samples;
   while (reader.read(samples)) {
-    extractor.push(samples, recording.peaks);
+    extractor.push(samples, recording.sound.peaks, &recording.sound.levels);
     samples.clear();
   }
-  extractor.finish(recording.peaks);
+  extractor.finish(recording.sound.peaks, &recording.sound.levels);
   recording.duration_s = static_cast<double>(reader.counts().samples) / options.rate_hz;
   return recording;
 }
@@ -121,7 +121,7 @@ std::vector<Recording> read_recordings(const fs::path& list, unsigned threads) {
   std::vector<Recording> recordings(files.size());
   for_all(files.size(), threads, [&](std::size_t i, unsigned) {
     recordings[i] = hear(files[i]);
-    recordings[i].packed = fp::make_reference(recordings[i].peaks);
+    recordings[i].packed = fp::make_reference(recordings[i].sound.peaks);
   });
   return recordings;
 }

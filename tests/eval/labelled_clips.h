@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fingerprint/peak.h"
+#include "fingerprint/heard.h"
 #include "fingerprint/reference.h"
 
 namespace spintag::eval {
@@ -16,7 +16,7 @@ namespace spintag::eval {
 struct Recording {
   std::filesystem::path file;
   double duration_s = 0;
-  std::vector<fingerprint::Peak> peaks;
+  fingerprint::Extraction sound;
   fingerprint::PackedPeaks packed;
 
   std::string name() const { return file.stem().string(); }

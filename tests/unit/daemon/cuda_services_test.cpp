@@ -36,19 +36,21 @@ TEST_F(CudaServices, CallersGetWhatTheCpuGives) {
     tracks.push_back({static_cast<std::int64_t>(i + 1), kSongSeconds, packed[i], ""});
   }
   const auto index = fingerprint::Index::build(tracks);
-  ExtractionService extraction(open_extract_backend("cuda:0"));
+  const auto wanted = fingerprint::Wanted::peaks_and_levels;
+  ExtractionService extraction(wanted, open_extract_backend("cuda:0", wanted));
   MatchService matching(1, open_match_backend("cuda:0"));
   matching.load(index);
   ASSERT_TRUE(extraction.on_device());
   ASSERT_EQ(matching.device(), "cuda:0");
 
-  std::vector<std::vector<fingerprint::Peak>> peaks(kSongs);
-  by_callers([&](std::size_t i) { peaks[i] = extraction.extract(music[i]); });
+  std::vector<fingerprint::Extraction> heard(kSongs);
+  by_callers([&](std::size_t i) { heard[i] = extraction.extract(music[i]); });
   std::vector<std::vector<fingerprint::Alignment>> found(kSongs);
-  by_callers([&](std::size_t i) { found[i] = matching.match(index, peaks[i], 5, 15); });
+  by_callers([&](std::size_t i) { found[i] = matching.match(index, heard[i].heard(), 5, 15); });
   for (std::size_t i = 0; i < kSongs; ++i) {
-    const auto by_cpu = fingerprint::Matcher().match(*index, peaks[i], 5, 15);
+    const auto by_cpu = fingerprint::Matcher().match(*index, heard[i].heard(), 5, 15);
     ASSERT_EQ(by_cpu.size(), 1U);
+    EXPECT_GT(heard[i].levels.frames(), 0U);
     ASSERT_EQ(found[i].size(), 1U);
     EXPECT_EQ(found[i][0].track_id, static_cast<std::int64_t>(i + 1));
     EXPECT_EQ(found[i][0].track_start_s, by_cpu[0].track_start_s);

@@ -16,9 +16,9 @@ namespace {
 
 TEST(DeviceBackends, ProcessorHasNone) {
   EXPECT_EQ(open_match_backend("cpu"), nullptr);
-  EXPECT_EQ(open_extract_backend("cpu"), nullptr);
+  EXPECT_EQ(open_extract_backend("cpu", fingerprint::Wanted::peaks), nullptr);
   EXPECT_THROW(open_match_backend("cuda:999"), kernels::DeviceError);
-  EXPECT_THROW(open_extract_backend("abacus"), kernels::DeviceError);
+  EXPECT_THROW(open_extract_backend("abacus", fingerprint::Wanted::peaks), kernels::DeviceError);
 }
 
 TEST(DeviceBackends, AutoLeavesADeviceAloneForFewSmallFiles) {

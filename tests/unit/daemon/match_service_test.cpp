@@ -102,7 +102,7 @@ class FakeBackend final : public MatchBackend {
     if (script_.bug) throw std::logic_error("a bug");
     Results results;
     for (const MatchQuery& query : queries) {
-      results.push_back(matcher_.match(*index, query.peaks, query.start_s, query.end_s, options));
+      results.push_back(matcher_.match(*index, query.heard, query.start_s, query.end_s, options));
     }
     return results;
   }

@@ -23,6 +23,12 @@ std::vector<std::span<const float>> views(const std::vector<Samples>& arrays) {
   return {arrays.begin(), arrays.end()};
 }
 
+Lists peaks_of_all(const std::vector<Extraction>& all) {
+  Lists lists;
+  for (const Extraction& one : all) lists.push_back(one.peaks);
+  return lists;
+}
+
 void expect_equal(const Lists& expected, const Lists& lists) {
   ASSERT_EQ(lists.size(), expected.size());
   for (std::size_t r = 0; r < lists.size(); ++r) {
@@ -83,14 +89,18 @@ Samples square_wave(std::size_t period, double seconds) {
 class CudaExtraction : public CudaTest {
  protected:
   Lists find_on_both(const std::vector<Samples>& levels) {
-    const Lists expected = find_dense_peaks(cpu_, views(levels));
-    expect_equal(expected, find_dense_peaks(cuda_, views(levels)));
-    return expected;
+    const auto wanted = Wanted::peaks_and_levels;
+    const auto expected = find_dense_peaks(cpu_, views(levels), wanted);
+    const auto found = find_dense_peaks(cuda_, views(levels), wanted);
+    expect_equal(peaks_of_all(expected), peaks_of_all(found));
+    for (std::size_t r = 0; r < std::min(expected.size(), found.size()); ++r)
+      EXPECT_EQ(found[r].levels, expected[r].levels) << r;
+    return peaks_of_all(expected);
   }
 
   void expect_nearly_equal(const std::vector<Samples>& recordings) {
-    const Lists expected = extract_peaks(cpu_, views(recordings));
-    const Lists lists = extract_peaks(cuda_, views(recordings));
+    const Lists expected = peaks_of_all(extract(cpu_, views(recordings), Wanted::peaks));
+    const Lists lists = peaks_of_all(extract(cuda_, views(recordings), Wanted::peaks));
     ASSERT_EQ(lists.size(), expected.size());
     for (std::size_t r = 0; r < lists.size(); ++r) {
       SCOPED_TRACE(r);
@@ -103,8 +113,8 @@ class CudaExtraction : public CudaTest {
 };
 
 TEST_F(CudaExtraction, NoRecordingsGiveNoLists) {
-  EXPECT_TRUE(extract_peaks(cuda_, {}).empty());
-  EXPECT_TRUE(find_dense_peaks(cuda_, {}).empty());
+  EXPECT_TRUE(extract(cuda_, {}, Wanted::peaks_and_levels).empty());
+  EXPECT_TRUE(find_dense_peaks(cuda_, {}, Wanted::peaks_and_levels).empty());
 }
 
 TEST_F(CudaExtraction, SameLevelsGiveTheSamePeaksToTheBit) {
@@ -169,28 +179,27 @@ TEST_F(CudaExtraction, ABatchGivesWhatEachRecordingGivesAlone) {
   std::vector<Samples> recordings = {make_music(21, 7),   {},           noise(22, 3.2),
                                      make_music(23, 0.1), noise(24, 1), make_music(25, 23.45),
                                      Samples(kFrame + 1)};
-  const Lists together = extract_peaks(cuda_, views(recordings));
+  const Lists together = peaks_of_all(extract(cuda_, views(recordings), Wanted::peaks));
   ASSERT_EQ(together.size(), recordings.size());
   Lists alone;
   for (const Samples& recording : recordings) {
     const std::span<const float> view(recording);
-    alone.push_back(extract_peaks(cuda_, {&view, 1}).front());
+    alone.push_back(extract(cuda_, {&view, 1}, Wanted::peaks).front().peaks);
   }
   expect_equal(alone, together);
 }
 
 TEST_F(CudaExtraction, SilenceAndScrapsHoldNoPeaks) {
-  for (const auto& list : extract_peaks(cuda_, views({Samples(5 * 11025),
-                                                      {},
-                                                      make_music(6, 0.1),
-                                                      Samples(kFrame - 1, 0.5F),
-                                                      Samples(1)}))) {
+  const std::vector<Samples> nothing = {
+      Samples(5 * 11025), {}, make_music(6, 0.1), Samples(kFrame - 1, 0.5F), Samples(1)};
+  for (const auto& list : peaks_of_all(extract(cuda_, views(nothing), Wanted::peaks))) {
     EXPECT_TRUE(list.empty());
   }
 }
 
 TEST_F(CudaExtraction, ASquareWaveAtFullScaleHasItsHarmonics) {
-  const Lists lists = extract_peaks(cuda_, views({square_wave(64, 8), square_wave(51, 8)}));
+  const Lists lists =
+      peaks_of_all(extract(cuda_, views({square_wave(64, 8), square_wave(51, 8)}), Wanted::peaks));
   for (const auto& list : lists) EXPECT_GT(list.size(), 8U);
   for (const Peak& peak : lists[0]) {  // odd harmonics of 11,025 / 64 Hz
     const double harmonic = peak.freq_hz * 64 / kTestRateHz;

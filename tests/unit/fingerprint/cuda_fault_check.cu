@@ -37,7 +37,7 @@ const char* fail_and_go_on() {
   }
   try {
     const std::vector<std::span<const float>> recordings{samples};
-    extract_peaks(cuda, recordings);
+    extract(cuda, recordings, Wanted::peaks_and_levels);
     return "extraction on a failed device did not throw";
   } catch (const kernels::DeviceError& error) {
     std::printf("extraction: %s\n", error.what());

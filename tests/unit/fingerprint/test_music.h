@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fingerprint/extractor.h"
+#include "fingerprint/heard.h"
 #include "fingerprint/peak.h"
 
 namespace spintag::fingerprint {
@@ -61,12 +62,16 @@ inline void add_noise(std::vector<float>& samples, std::uint32_t seed, double rm
   }
 }
 
-inline std::vector<Peak> peaks_of(const std::vector<float>& samples) {
+inline Extraction extraction_of(const std::vector<float>& samples) {
   PeakExtractor extractor;
-  std::vector<Peak> peaks;
-  extractor.push(samples, peaks);
-  extractor.finish(peaks);
-  return peaks;
+  Extraction sound;
+  extractor.push(samples, sound.peaks, &sound.levels);
+  extractor.finish(sound.peaks, &sound.levels);
+  return sound;
+}
+
+inline std::vector<Peak> peaks_of(const std::vector<float>& samples) {
+  return extraction_of(samples).peaks;
 }
 
 inline std::vector<float> excerpt(const std::vector<float>& samples, double start_s,

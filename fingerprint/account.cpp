@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,7 @@ constexpr double kMaskHz = 34;
 constexpr double kAroundS = 2.3;
 constexpr double kAroundHz = 200;
 constexpr double kMomentS = 0.7;
+constexpr double kFadeS = 1.5;  ///< a song that fades in or out loses another amount so soon
 constexpr std::size_t kFewestAround = 4;
 constexpr std::size_t kFewestAtAll = 5;
 constexpr double kUsualLossDb = 3;
@@ -39,6 +41,9 @@ constexpr double kUsualLossDb = 3;
 constexpr double kEndS = 0.080;
 constexpr double kInBand = 0.985;
 constexpr double kAboveU = 3.0;
+// A level that is lacking is told by what is beyond a deviation or so of those of right tracks.
+constexpr double kUsualDeficitDb = 5;
+constexpr double kLargestDeficitDb = 15;
 constexpr double kMomentApartS = 0.030;  ///< later than that after a peak begins another moment
 constexpr int kStrongestPerS = 12;       ///< of the query, as dense as a reference
 constexpr double kForeignDb = 15;        ///< from here on a peak counts as strong
@@ -75,6 +80,7 @@ class Bookkeeper {
     for (std::size_t i = 0; i < expected_.size(); ++i) {
       expected_[i].masker_db = masker_db(expected_[i]);
       expected_[i].loss_around_db = loss_around(i, usual_db);
+      expected_[i].deficit_db = deficit_db(i);
     }
   }
 
@@ -83,7 +89,10 @@ class Bookkeeper {
   Account account() const {
     Account account;
     if (expected_.empty()) return account;
-    account.masking = masking();
+    const std::vector<ExpectedPeak> possible = possible_peaks();
+    account.masking = masking(possible);
+    account.missing_share = missing_share(possible);
+    if (query_.levels() != nullptr) account.deficit = deficit(possible);
     account.moments = moments();
     add_foreign(account);
     return account;
@@ -102,22 +111,39 @@ class Bookkeeper {
     return false;
   }
 
-  double masking() const {
-    if (query_.points().empty()) return 0;
-    std::vector<ExpectedPeak> heard;
+  /// Those that the query can have.
+  std::vector<ExpectedPeak> possible_peaks() const {
+    std::vector<ExpectedPeak> possible;
+    if (query_.points().empty()) return possible;
     const double highest_u = band_u();
-    std::copy_if(expected_.begin(), expected_.end(), std::back_inserter(heard),
+    std::copy_if(expected_.begin(), expected_.end(), std::back_inserter(possible),
                  [&](const ExpectedPeak& e) {
                    return e.time_s >= kEndS && e.time_s <= query_.length_s() - kEndS &&
                           frequency_to_u(e.freq_hz) <= highest_u;
                  });
-    if (heard.empty()) return 0;
-    const auto found =
-        std::count_if(heard.begin(), heard.end(), [](const ExpectedPeak& e) { return e.found; });
-    const auto count = static_cast<double>(heard.size());
+    return possible;
+  }
+
+  static double missing_share(std::span<const ExpectedPeak> possible) {
+    const auto missing = std::count_if(possible.begin(), possible.end(),
+                                       [](const ExpectedPeak& e) { return !e.found; });
+    return static_cast<double>(missing) / std::max(1.0, static_cast<double>(possible.size()));
+  }
+
+  static double deficit(std::span<const ExpectedPeak> possible) {
+    double sum_db = 0;
+    for (const ExpectedPeak& e : possible) sum_db += e.deficit_db;
+    return std::sqrt(sum_db / std::max(1.0, static_cast<double>(possible.size())));
+  }
+
+  static double masking(std::span<const ExpectedPeak> possible) {
+    if (possible.empty()) return 0;
+    const auto found = std::count_if(possible.begin(), possible.end(),
+                                     [](const ExpectedPeak& e) { return e.found; });
+    const auto count = static_cast<double>(possible.size());
     const double any = std::clamp(static_cast<double>(found) / count, 0.05, 0.95);
     double decades = 0;
-    for (const ExpectedPeak& e : heard) {
+    for (const ExpectedPeak& e : possible) {
       const double sure = chance_to_find(e.salience_db, e.masker_db, e.loss_around_db);
       decades += e.found ? std::log10(sure / any) : std::log10((1 - sure) / (1 - any));
     }
@@ -180,6 +206,30 @@ class Bookkeeper {
         masker = std::max<double>(masker, query.salience_db[k]);
     }
     return masker;
+  }
+
+  /// Median loss of all peaks found about the time of one, itself left out; nullopt of too few.
+  std::optional<double> loss_at_time(std::size_t i) const {
+    std::vector<double> losses;
+    for (std::size_t k = 0; k < expected_.size(); ++k) {
+      const ExpectedPeak& other = expected_[k];
+      if (k != i && other.found && std::abs(other.time_s - expected_[i].time_s) < kFadeS)
+        losses.push_back(other.loss_db);
+    }
+    if (losses.size() < kFewestAround) return std::nullopt;
+    return median(losses);
+  }
+
+  double deficit_db(std::size_t i) const {
+    const ExpectedPeak& expected = expected_[i];
+    if (expected.found || query_.levels() == nullptr) return 0;
+    const auto level =
+        query_.levels()->salience_db(query_.start_s() + expected.time_s, expected.freq_hz);
+    if (!level) return 0;
+    const double around_db = expected.loss_around_db;
+    const double loss_db = std::max(around_db, loss_at_time(i).value_or(around_db));
+    const double lacking_db = expected.salience_db - loss_db - *level;
+    return std::clamp(lacking_db - kUsualDeficitDb, 0.0, kLargestDeficitDb);
   }
 
   /// Of a peak of a track that is on air: a logistic fit (tests/eval/fit_confidence.py --peaks).

@@ -2,6 +2,7 @@
 // the same samples agrees with a track too, but lacks peaks that nothing hides, and adds its own.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,12 @@ struct Account {
   /// two stories about which of them are missing: those that are masked, or any. Those that the
   /// query cannot have do not count: at its very ends, and above its band.
   double masking = 0;
+  double missing_share = 0;  ///< of the same peaks, those that are not found
+  /// Over the same peaks, the square root of the mean of what is missing there of the level that
+  /// the track leads one to expect, beyond 5 dB. Sound that is added covers a peak and takes no
+  /// energy away, so whatever was added this is small for the right track. Not there if the query's
+  /// levels are not known.
+  std::optional<double> deficit = std::nullopt;
   double explained_share = 0;  ///< of the query's own strongest peaks, by the track
   double foreign_per_s = 0;    ///< strong peaks of the query that the track does not explain
   double foreign_db = 0;       ///< mean salience of the query's strongest that it does not explain
@@ -39,6 +46,9 @@ struct ExpectedPeak {
   double loss_db = 0;      ///< of one that is found: salience in the track less in the query
   double masker_db = 0;    ///< salience of the query's strongest that may hide it; 0 = none
   double loss_around_db = 0;  ///< median loss of those found around it, itself left out
+  /// How far beyond 5 dB the query's level there is below salience_db less the loss around it or at
+  /// its time, whichever is more; 0 of one that is found.
+  double deficit_db = 0;
 };
 
 /// The track's peaks in the window, in time order: what account_for() weighs, which leaves out what

@@ -21,29 +21,65 @@ constexpr double kLoudest = 27;
 constexpr double kPointsPerDecade = 4;
 constexpr double kFittedTracks = 100;
 
-// Of the fit (tests/eval/fit_confidence.py), for score a second, ln(score), ln(window),
-// ln(moments + 1) and members of Account. Wherever a score is worth judging kRate outweighs kScore,
-// so that confidence grows with it.
-constexpr double kRate = 0.454;
-constexpr double kScore = -0.26;
-constexpr double kWindow = 0.636;
-constexpr double kMasking = 3.029;
-constexpr double kExplained = -1.511;
-constexpr double kForeign = -0.619;
-constexpr double kForeignDb = 0.33;
-constexpr double kMoments = 1.078;
-constexpr double kOddWarp = -3.712;
-constexpr double kNone = -6.948;
+/// Of a fit (tests/eval/fit_confidence.py), for score a second, ln(score), ln(window),
+/// ln(moments + 1) and members of Account. Wherever a score is worth judging `rate` outweighs
+/// `score`, so that confidence grows with it.
+struct Weights {
+  double rate;
+  double score;
+  double window;
+  double masking = 0;
+  double explained;
+  double foreign;
+  double foreign_db;
+  double moments;
+  double odd_warp;
+  double missing = 0;
+  double deficit = 0;
+  double none;
+  /// Log-odds for one of the fit: beyond the last wrong tag that was seen they are steeper than a
+  /// fit over all of them, which is what makes a threshold worth its name.
+  double steepness;
+  double even;
+};
+
+/// Of queries whose levels are known.
+constexpr Weights kWithLevels{
+    .rate = 0.3225,
+    .score = 1.666,
+    .window = -1.086,
+    .explained = 10.96,
+    .foreign = -0.4287,
+    .foreign_db = 0.3583,
+    .moments = 0.6162,
+    .odd_warp = -3.952,
+    .missing = 9.2,
+    .deficit = -5.801,
+    .none = -13.34,
+    .steepness = 9.87,
+    .even = 0.3,
+};
+
+/// Of queries of which there are peaks alone.
+constexpr Weights kPeaksAlone{
+    .rate = 0.454,
+    .score = -0.26,
+    .window = 0.636,
+    .masking = 3.029,
+    .explained = -1.511,
+    .foreign = -0.619,
+    .foreign_db = 0.33,
+    .moments = 1.078,
+    .odd_warp = -3.712,
+    .none = -6.948,
+    .steepness = 8.13,
+    .even = 0.4,
+};
 
 /// Music made of the same samples is most alike in the short: what the log-odds lose for each
 /// second below five.
 constexpr double kFullLength = 5;
 constexpr double kShort = 0.5;
-
-/// Log-odds for one of the fit: beyond the last wrong tag that was seen they are steeper than a fit
-/// over all of them, which is what makes a threshold worth its name.
-constexpr double kSteepness = 8.13;
-constexpr double kEven = 0.4;
 
 constexpr double kFewestPoints = 10;  ///< below is chance
 
@@ -64,14 +100,16 @@ double confidence_of(double score, const Account& account, double window_s,
   if (!worth_judging(score, tracks)) return 0;
   const double points = points_of(score, tracks);
   const double length_s = std::clamp(window_s, kShortest, kLongest);
-  const double fit = kNone + kRate * points / length_s + kScore * std::log(points) +
-                     kWindow * std::log(length_s) + kMasking * account.masking +
-                     kExplained * account.explained_share + kForeign * account.foreign_per_s +
-                     kForeignDb * std::clamp(account.foreign_db, kFaintest, kLoudest) +
-                     kMoments * std::log1p(account.moments) + (account.odd_warp ? kOddWarp : 0) -
+  const Weights& w = account.deficit ? kWithLevels : kPeaksAlone;
+  const double fit = w.none + w.rate * points / length_s + w.score * std::log(points) +
+                     w.window * std::log(length_s) + w.masking * account.masking +
+                     w.explained * account.explained_share + w.foreign * account.foreign_per_s +
+                     w.foreign_db * std::clamp(account.foreign_db, kFaintest, kLoudest) +
+                     w.moments * std::log1p(account.moments) + (account.odd_warp ? w.odd_warp : 0) +
+                     w.missing * account.missing_share + w.deficit * account.deficit.value_or(0) -
                      kShort * std::max(0.0, kFullLength - length_s);
   constexpr double kLargest = 1 - std::numeric_limits<double>::epsilon() / 2;  // nothing is certain
-  return std::min(1 / (1 + std::exp(-kSteepness * (fit - kEven))), kLargest);
+  return std::min(1 / (1 + std::exp(-w.steepness * (fit - w.even))), kLargest);
 }
 
 Alignment to_alignment(TrackId track_id, const Verdict& verdict, const Account& account,

@@ -80,17 +80,17 @@ class Survey {
     fp::MatchOptions wanted;
     wanted.min_confidence = 0;
     wanted.max_matches = kAlignments;
-    const auto found = matcher.match(index, recording.peaks, clip.start_s, end_s, wanted);
+    const auto found = matcher.match(index, recording.sound.heard(), clip.start_s, end_s, wanted);
     std::vector<fp::Peak> strongest;
-    fp::select_strongest(recording.peaks, clip.start_s, end_s,
+    fp::select_strongest(recording.sound.peaks, clip.start_s, end_s,
                          fp::BroadcastProfile::verify_peaks_per_s, strongest);
     fp::QueryView view;
-    view.assign(strongest, clip.start_s, end_s);
+    view.assign(strongest, clip.start_s, end_s, &recording.sound.levels);
     std::ostringstream head;
     head << csv_field(clip.name) << ',' << csv_field(clip.condition) << ',' << length_s << ','
          << csv_field(clip.source) << ',' << csv_field(clip.truth) << ',' << clip.truth_offset_s
          << ',' << index.track_count() << ',';
-    if (found.empty()) rows = head.str() + "0,,0,0,0,0,0,0,0,0,1,1,0,0\n";
+    if (found.empty()) rows = head.str() + "0,,0,0,0,0,0,0,0,0,0,0,1,1,0,0\n";
     for (std::size_t rank = 0; rank < found.size(); ++rank)
       add(clip, head.str(), rank, found[rank], view, rows, peaks);
   }
@@ -104,10 +104,12 @@ class Survey {
     const fp::Account account = fp::account_for(view, reference, fit.pitch, fit);
     const bool right = is_right(clip, track.name(), fit.offset_s);
     char text[512];
-    std::snprintf(text, sizeof text, ",%d,%.3f,%.4f,%.4f,%.4f,%.4f,%.3f,%d,%.5f,%.5f,%.4f,%.12g\n",
+    std::snprintf(text, sizeof text,
+                  ",%d,%.3f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.3f,%d,%.5f,%.5f,%.4f,%.12g\n",
                   right ? 1 : 0, alignment.score, alignment.found_share, account.masking,
-                  account.explained_share, account.foreign_per_s, account.foreign_db,
-                  account.moments, fit.tempo, fit.pitch, fit.offset_s, alignment.confidence);
+                  account.missing_share, account.deficit.value_or(0), account.explained_share,
+                  account.foreign_per_s, account.foreign_db, account.moments, fit.tempo, fit.pitch,
+                  fit.offset_s, alignment.confidence);
     rows += head + std::to_string(rank) + ',' + csv_field(track.name()) + text;
     if (options_.peaks.empty() || !right || rank > 0 || alignment.confidence <= 0) return;
     for (const fp::ExpectedPeak& peak : fp::expected_peaks(view, reference, fit.pitch, fit)) {
@@ -142,7 +144,9 @@ void survey(const Options& options) {
                                              : read_recordings(options.left_out, options.jobs);
   std::printf(
       "clip,condition,length_s,source,truth,truth_offset_s,tracks,rank,track,right,score,"
-      "found_share,masking,explained_share,foreign_per_s,foreign_db,moments,tempo,pitch,offset_s,"
+      "found_share,masking,missing_share,deficit,explained_share,foreign_per_s,foreign_db,moments,"
+      "tempo,pitch,"
+      "offset_s,"
       "confidence\n");
   Survey survey(recordings, options);
   std::vector<Clip> clips;

@@ -9,6 +9,7 @@ false windows is by fits that have not seen the recording (five folds)."""
 import argparse
 import csv
 import math
+import re
 import sys
 
 import tools
@@ -28,7 +29,9 @@ FAINTEST_DB, LOUDEST_DB = 8, 27
 SAME_WARP = 0.006  # of account.cpp
 POINTS_PER_DECADE, FITTED_TRACKS = 4, 100
 FULL_LENGTH_S, SHORT = 5, 0.5
-NAMES = ("kRate", "kScore", "kWindow", "kMasking", "kExplained", "kForeign", "kForeignDb", "kMoments", "kOddWarp")
+FEATURES = ("rate", "score", "window", "masking", "explained", "foreign", "foreign_db", "moments", "odd_warp", "missing",
+            "deficit")
+FITS = {"kWithLevels": tuple(name for name in FEATURES if name != "masking"), "kPeaksAlone": FEATURES[:9]}
 # Of account.cpp.
 LEAST_LOSS_DB, MOST_LOSS_DB = -10, 15
 TERMS = ("", "v", "m", "l", "v * v", "v * m", "v * l", "m * m", "m * l", "l * l")
@@ -42,10 +45,11 @@ ALLOWED = (0, 3, 10)  # false windows
 PROMISE = 0.999  # confidence at the threshold
 
 
-def fit_logistic(features, right, ridge=RIDGE):
+def fit_logistic(features, right, ridge=RIDGE, weight=None):
     """(weights, constant) of the log-odds of `right`.
     @param features  [rows, features]
-    @param right     [rows], true or false; both must occur"""
+    @param right     [rows], true or false; both must occur
+    @param weight    [rows], how often each counts (default: once)"""
     features, sign = np.asarray(features, float), np.where(np.asarray(right, bool), 1.0, -1.0)
     if abs(sign.sum()) == len(sign):
         raise ValueError("nothing to tell apart: all rows are right, or all are wrong")
@@ -54,16 +58,17 @@ def fit_logistic(features, right, ridge=RIDGE):
     design = np.column_stack([np.ones(len(sign)), (features - mean) / deviation])
     penalty = np.full(design.shape[1], ridge)
     penalty[0] = 0
+    weight = np.ones(len(sign)) if weight is None else np.asarray(weight, float)
 
     def loss(at):
-        return np.logaddexp(0, -sign * (design @ at)).sum() + 0.5 * (penalty * at * at).sum()
+        return (weight * np.logaddexp(0, -sign * (design @ at))).sum() + 0.5 * (penalty * at * at).sum()
 
     def slope(at):
-        return -design.T @ (sign * scipy.special.expit(-sign * (design @ at))) + penalty * at
+        return -design.T @ (weight * sign * scipy.special.expit(-sign * (design @ at))) + penalty * at
 
     def curvature(at):
         chance = scipy.special.expit(design @ at)
-        return (design.T * (chance * (1 - chance))) @ design + np.diag(penalty)
+        return (design.T * (weight * chance * (1 - chance))) @ design + np.diag(penalty)
 
     found = scipy.optimize.minimize(loss, np.zeros(design.shape[1]), jac=slope, hess=curvature, method="trust-exact",
                                     options={"gtol": 1e-7 * len(sign), "maxiter": 500})
@@ -81,24 +86,26 @@ def folds_of(groups, folds=FOLDS):
     return fold_of_name[inverse]
 
 
-def unseen_odds(features, right, groups, folds=FOLDS):
+def unseen_odds(features, right, groups, folds=FOLDS, weight=None):
     """Log-odds of every row by a fit to the groups of the other folds."""
     odds, fold = np.zeros(len(right)), folds_of(groups, folds)
+    weight = np.ones(len(right)) if weight is None else weight
     for one in np.unique(fold):
-        weights, constant = fit_logistic(features[fold != one], right[fold != one])
+        weights, constant = fit_logistic(features[fold != one], right[fold != one], weight=weight[fold != one])
         odds[fold == one] = features[fold == one] @ weights + constant
     return odds
 
 
 def features_of(row):
-    """What confidence_of() makes of a row, in the order of NAMES."""
+    """What confidence_of() makes of a row, in the order of FEATURES."""
     more = math.log10(max(1.0, float(row["tracks"]) / FITTED_TRACKS))
     points = max(1.0, float(row["score"]) - POINTS_PER_DECADE * more)
     length_s = min(max(float(row["length_s"]), SHORTEST_S), LONGEST_S)
     return [points / length_s, math.log(points), math.log(length_s), float(row["masking"]),
             float(row["explained_share"]), float(row["foreign_per_s"]),
             min(max(float(row["foreign_db"]), FAINTEST_DB), LOUDEST_DB), math.log1p(float(row["moments"])),
-            is_odd(float(row["tempo"]), float(row["pitch"]))]
+            is_odd(float(row["tempo"]), float(row["pitch"])), float(row["missing_share"]),
+            float(row["deficit"])]
 
 
 def shortness(row):
@@ -124,10 +131,12 @@ def is_usable(row, shared):
 
 
 def read_rows(paths):
+    """The rows of CSV files; "file.csv:0.3" makes each of them count 0.3 times."""
     rows = []
-    for path in paths:
+    for told in paths:
+        path, _, weight = told.rpartition(":") if re.search(r":[\d.]+$", told) else (told, "", "1")
         with open(path, newline="", encoding="utf-8") as file:
-            rows += list(csv.DictReader(file))
+            rows += [{**row, "weight": float(weight)} for row in csv.DictReader(file)]
     return rows
 
 
@@ -173,22 +182,27 @@ def left_table(rows, odds, threshold):
     return text
 
 
-def constants_text(weights, constant, even, threshold):
-    lines = [f"constexpr double {name} = {value:.4g};" for name, value in zip((*NAMES, "kNone"), (*weights, constant))]
+def constants_text(fit, weights, constant, even, threshold):
+    """The fit as confidence.cpp has it."""
     steepness = math.log(PROMISE / (1 - PROMISE)) / (threshold - even)
-    return lines + [f"constexpr double kSteepness = {steepness:.3g};", f"constexpr double kEven = {even:g};"]
+    values = [*((name, f"{value:.4g}") for name, value in zip((*FITS[fit], "none"), (*weights, constant))),
+              ("steepness", f"{steepness:.3g}"), ("even", f"{even:g}")]
+    return [f"constexpr Weights {fit}{{", *(f"    .{name} = {value}," for name, value in values), "};"]
 
 
-def confidence_report(rows, shared, even, threshold):
+def confidence_report(rows, shared, even, threshold, fit):
+    """@param fit  one of FITS"""
     best = [row for row in rows if row["rank"] == "0" and row["truth"]]
     used = [row for row in rows if is_usable(row, shared)]
-    features = np.array([features_of(row) for row in used]).reshape(len(used), len(NAMES))
+    features = np.array([features_of(row) for row in used]).reshape(len(used), len(FEATURES))
+    features = features[:, [FEATURES.index(name) for name in FITS[fit]]]
+    weight = np.array([row["weight"] for row in used])
     right = np.array([bool(row["truth"]) for row in used])
-    odds = unseen_odds(features, right, groups_of(used, shared)) - np.array([shortness(row) for row in used])
-    weights, constant = fit_logistic(features, right)
+    odds = unseen_odds(features, right, groups_of(used, shared), weight=weight) - np.array([shortness(row) for row in used])
+    weights, constant = fit_logistic(features, right, weight=weight)
     above = np.mean(odds[right] > threshold)
     return [f"// {right.sum()} right alignments (the best one of {len(best) - right.sum()} more clips is not at the "
-            f"right place), {(~right).sum()} wrong ones", *constants_text(weights, constant, even, threshold), "",
+            f"right place), {(~right).sum()} wrong ones", *constants_text(fit, weights, constant, even, threshold), "",
             *recall_table(used, odds), "",
             f"Above {threshold:g} (confidence {PROMISE:g}): {100 * above:.1f} % of the right ones, and of the wrong:", "",
             *left_table(used, odds, threshold)]
@@ -222,7 +236,8 @@ def read_shared(path):
 
 def main(given=None):
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("features", nargs="*", help="CSV files of spintag_alignment_features")
+    parser.add_argument("features", nargs="*", 
+                        help="CSV files of spintag_alignment_features; FILE:0.3 lets its rows count so much")
     parser.add_argument("--shared", metavar="shared_audio.csv", help="of evaluate.py: pairs that take no part")
     parser.add_argument("--peaks", nargs="+", metavar="CSV", help="of spintag_alignment_features --peaks")
     parser.add_argument("--even", type=float, default=0.4, help="log-odds that become 1:1 (default 0.4)")
@@ -235,7 +250,9 @@ def main(given=None):
         parser.error("--threshold must be above --even")
     if options.features:
         shared = read_shared(options.shared) if options.shared else set()
-        print("\n".join(confidence_report(read_rows(options.features), shared, options.even, options.threshold)))
+        rows = read_rows(options.features)
+        for fit in FITS:
+            print("\n".join(confidence_report(rows, shared, options.even, options.threshold, fit)) + "\n")
     if options.peaks:
         print("\n".join(chance_report(options.peaks)))
     return 0

@@ -36,11 +36,18 @@ def constants_of(path):
         return {name: float(value) for name, value in re.findall(r"constexpr double (k\w+) = (-?[\d.]+);", file.read())}
 
 
+def weights_of(text, variable):
+    """{name: value} of a designated initialiser in C++."""
+    body = re.search(variable + r"{(.*?)}", text, re.DOTALL)[1]
+    return {name: float(value) for name, value in re.findall(r"\.(\w+) = (-?[\d.]+),", body)}
+
+
 def row(**told):
     """A row of features: a right alignment of a clip of recording a."""
     return {"clip": "a@0", "condition": "clean", "length_s": "10", "source": "a", "truth": "a", "truth_offset_s": "5",
             "tracks": "80", "rank": "0", "track": "a", "right": "1", "score": "60", "found_share": "0.6",
-            "masking": "0.5", "explained_share": "0.4", "foreign_per_s": "3", "foreign_db": "20", "moments": "50",
+            "masking": "0.5", "missing_share": "0.3", "deficit": "1.5", "weight": 1.0, "explained_share": "0.4", "foreign_per_s": "3",
+            "foreign_db": "20", "moments": "50",
             "tempo": "1.02", "pitch": "1.02", **told}
 
 
@@ -151,7 +158,7 @@ class Rows(unittest.TestCase):
             self.assertEqual(known[name], here, name)
         # 1000 tracks: a decade above the fit, 4 points less; 20 s count as 15, 40 dB as 27.
         told = fitting.features_of(row(score="64", tracks="1000", length_s="20", foreign_db="40"))
-        for value, true in zip(told, (4.0, math.log(60), math.log(15), 0.5, 0.4, 3, 27, math.log(51), 0)):
+        for value, true in zip(told, (4.0, math.log(60), math.log(15), 0.5, 0.4, 3, 27, math.log(51), 0, 0.3, 1.5)):
             self.assertAlmostEqual(value, true)
         self.assertEqual([fitting.shortness(row(length_s=at)) for at in ("1", "2.5", "5", "10")],
                          [3 * fitting.SHORT, 2.5 * fitting.SHORT, 0, 0])
@@ -159,13 +166,31 @@ class Rows(unittest.TestCase):
             self.assertEqual(fitting.is_odd(tempo, pitch), odd, (tempo, pitch))
 
     def test_printed_constants_are_all_that_confidence_has_and_read_back(self):
-        printed = "\n".join(fitting.constants_text([1.5, -2, 3, 4, 5, 6, 7.25, 8, -4], -11.5, 0.1, 1.3))
-        read = {name: float(value) for name, value in re.findall(r"constexpr double (k\w+) = (-?[\d.]+);", printed)}
-        self.assertEqual([read[name] for name in (*fitting.NAMES, "kNone", "kEven")],
-                         [1.5, -2, 3, 4, 5, 6, 7.25, 8, -4, -11.5, 0.1])
-        self.assertLessEqual(set(read), set(constants_of("confidence.cpp")))
-        # ... so that the threshold's log-odds become those of 0.999.
-        self.assertAlmostEqual(read["kSteepness"] * (1.3 - 0.1), math.log(999), 1)
+        for variable, names in fitting.FITS.items():
+            given = [1.5, -2, 3, 4, 5, 6, 7.25, 8, -4, -1.25][:len(names)]
+            printed = weights_of("\n".join(fitting.constants_text(variable, given, -11.5, 0.1, 1.3)), variable)
+            self.assertEqual([printed[name] for name in (*names, "none", "even")], [*given, -11.5, 0.1])
+            # ... so that the threshold's log-odds become those of 0.999.
+            self.assertAlmostEqual(printed["steepness"] * (1.3 - 0.1), math.log(999), 1)
+            with open(os.path.join(SOURCES, "confidence.cpp"), encoding="utf-8") as file:
+                self.assertEqual(list(weights_of(file.read(), variable)), list(printed))
+
+    def test_rows_of_a_file_count_as_often_as_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rows.csv")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("clip,score\none,7\ntwo,8\n")
+            self.assertEqual([(one["clip"], one["weight"]) for one in fitting.read_rows([path, path + ":0.3"])],
+                             [("one", 1), ("two", 1), ("one", 0.3), ("two", 0.3)])
+
+    def test_a_row_of_weight_two_is_two_rows(self):
+        random = np.random.default_rng(SEED)
+        features, right = random.standard_normal((60, 2)), random.random(60) < 0.5
+        twice = np.arange(60) < 20
+        once = fitting.fit_logistic(np.vstack([features, features[twice]]), np.concatenate([right, right[twice]]), ridge=0)
+        weighed = fitting.fit_logistic(features, right, ridge=0, weight=1 + twice)
+        np.testing.assert_allclose(weighed[0], once[0], atol=1e-4)
+        self.assertAlmostEqual(weighed[1], once[1], 4)
 
     def test_false_windows_above_the_threshold_are_named_worst_first(self):
         rows = [row(), wrong(clip="one", track="c"), wrong(clip="two", track="d"), wrong(clip="three", track="e")]
@@ -178,10 +203,10 @@ class Rows(unittest.TestCase):
         for i in range(400):
             one = row if i % 2 else wrong
             rows.append(one(source=f"s{i % 20}", score=f"{random.normal(60 if i % 2 else 30, 8):.2f}", track="z"))
-        text = "\n".join(fitting.confidence_report(rows, set(), 0.1, 1.3))
+        text = "\n".join(fitting.confidence_report(rows, set(), 0.1, 1.3, "kPeaksAlone"))
         self.assertIn("// 200 right alignments (the best one of 0 more clips", text)
-        self.assertGreater(float(re.search(r"kScore = (-?[\d.]+)", text)[1])
-                           + 60 * float(re.search(r"kRate = (-?[\d.]+)", text)[1]) / 10, 0)
+        self.assertGreater(float(re.search(r"\.score = (-?[\d.]+)", text)[1])
+                           + 60 * float(re.search(r"\.rate = (-?[\d.]+)", text)[1]) / 10, 0)
         self.assertIn("| 10 | 200 | 200 |", text)
 
 
@@ -253,16 +278,18 @@ class Program(unittest.TestCase):
         self.assertTrue(min(shares) - 1e-4 <= found <= max(shares) + 1e-4, (found, shares))
 
     def test_confidence_is_the_logistic_of_the_features_told(self):
-        known = constants_of("confidence.cpp")
-        weights = [known[name] for name in fitting.NAMES]
+        with open(os.path.join(SOURCES, "confidence.cpp"), encoding="utf-8") as file:
+            known = weights_of(file.read(), "kWithLevels")
+        names = fitting.FITS["kWithLevels"]
+        places = [fitting.FEATURES.index(name) for name in names]
         rows = self.rows_of("--clips", self.path("results.csv"), "--folds", "2", "--windows", "5:10,2.5:10")
         seen = 0
         for one in rows:
             if float(one["score"]) < 10:  # not worth judging
                 self.assertEqual(float(one["confidence"]), 0, one)
                 continue
-            fit = np.dot(weights, fitting.features_of(one)) + known["kNone"] - fitting.shortness(one)
-            told = 1 / (1 + math.exp(-known["kSteepness"] * (fit - known["kEven"])))
+            fit = np.dot([known[name] for name in names], np.array(fitting.features_of(one))[places]) + known["none"] - fitting.shortness(one)
+            told = 1 / (1 + math.exp(-known["steepness"] * (fit - known["even"])))
             self.assertAlmostEqual(float(one["confidence"]), told, delta=0.01)
             seen += 1
         self.assertGreaterEqual(seen, 4)

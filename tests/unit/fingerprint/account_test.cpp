@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "fingerprint/level_map.h"
 #include "fingerprint/peak_order.h"
 #include "fingerprint/reference.h"
 
@@ -33,6 +34,27 @@ Account account_of(std::vector<Peak> query, const std::vector<Peak>& track, cons
   QueryView view;
   view.assign(query, 0, kSeconds);
   return account_for(view, points_of(track, fit), fit.pitch, fit);
+}
+
+/// Levels of kSeconds that are the same everywhere.
+LevelMap even_levels(float salience_db) {
+  LevelMap levels;
+  const std::vector<float> row(BinRange::count, salience_db);
+  for (int frame = 0; frame * BroadcastProfile::frame_s() < kSeconds; ++frame)
+    levels.put(frame, row);
+  return levels;
+}
+
+/// Of a query that has every peak of the track but each fourth.
+Account account_in(const LevelMap* levels) {
+  const auto track = track_peaks();
+  std::vector<Peak> query;
+  for (std::size_t i = 0; i < track.size(); ++i) {
+    if (i % 4 != 0) query.push_back(track[i]);
+  }
+  QueryView view;
+  view.assign(query, 0, kSeconds, levels);
+  return account_for(view, points_of(track, {}), 1, {});
 }
 
 /// A peak's neighbour that hides it, and is no counterpart of it.
@@ -153,6 +175,54 @@ TEST(Account, SongUnderAPitchAndTempoIsAccountedForAsItIs) {
   EXPECT_NEAR(of_played.explained_share, of_plain.explained_share, 0.1);
   EXPECT_NEAR(of_played.masking, of_plain.masking, 0.3);
   EXPECT_GT(of_played.masking, 0);
+}
+
+TEST(Account, OfAMissingPeakTheDeficitIsWhatTheLevelLacks) {
+  EXPECT_FALSE(account_in(nullptr).deficit);
+  EXPECT_NEAR(account_in(nullptr).missing_share, 0.25, 0.03);
+  const auto all = static_cast<double>(track_peaks().size());
+  // Those before the first whole frame of the query and above its band do not count.
+  const auto near_quarter = [&](double salience_db, double of_each) {
+    const LevelMap levels = even_levels(static_cast<float>(salience_db));
+    const double mean_db = std::pow(*account_in(&levels).deficit, 2);
+    EXPECT_NEAR(mean_db, 0.25 * of_each, 2 / all * of_each) << salience_db;
+  };
+  near_quarter(18, 0);  // the track's peaks have 18 dB, and those found lost nothing
+  near_quarter(30, 0);
+  near_quarter(13, 0);  // as much is usual
+  near_quarter(10, 3);
+  near_quarter(5, 8);
+  near_quarter(-20, 15);  // more is not counted
+}
+
+TEST(Account, WhatThePeaksAroundLostTheMissingOneMayHaveLost) {
+  const auto track = track_peaks();
+  std::vector<Peak> query;
+  for (std::size_t i = 0; i < track.size(); ++i) {
+    if (i % 4 != 0) query.push_back({track[i].time_s, track[i].freq_hz, 12});
+  }
+  const LevelMap levels = even_levels(4);
+  QueryView view;
+  view.assign(query, 0, kSeconds, &levels);
+  for (const ExpectedPeak& peak : expected_peaks(view, points_of(track, {}), 1, {})) {
+    if (peak.time_s < 0.1) continue;  // before the centre of the first frame
+    EXPECT_NEAR(peak.deficit_db, peak.found ? 0 : 18 - 6 - 4 - 5, 0.5) << peak.time_s;
+  }
+}
+
+TEST(Account, LevelsAreOnTheClockOfTheQuery) {
+  const auto track = track_peaks();
+  LevelMap levels = even_levels(-20);
+  levels.reset(100);
+  const std::vector<float> loud(BinRange::count, 18);
+  for (int frame = 0; frame * BroadcastProfile::frame_s() < kSeconds; ++frame)
+    levels.put(frame, loud);
+  std::vector<Peak> query;
+  for (std::size_t i = 1; i < track.size(); i += 2)
+    query.push_back({track[i].time_s + 100, track[i].freq_hz, 18});
+  QueryView view;
+  view.assign(query, 100, 100 + kSeconds, &levels);
+  EXPECT_LT(*account_for(view, points_of(track, {}), 1, {}).deficit, 0.6);
 }
 
 TEST(Account, ReferenceMadeForANearPitchTellsTheSame) {

@@ -15,8 +15,17 @@ namespace {
 std::vector<Account> accounts() {
   std::vector<Account> made;
   for (const double masking : {-3.0, -1.0, 0.0, 1.0, 2.5}) {
-    for (const double share : {0.0, 0.2, 0.5, 0.9})
-      made.push_back({masking, share, 12 * (1 - share), 20, 30});
+    for (const double share : {0.0, 0.2, 0.5, 0.9}) {
+      Account account{.masking = masking,
+                      .explained_share = share,
+                      .foreign_per_s = 12 * (1 - share),
+                      .foreign_db = 20,
+                      .moments = 30};
+      made.push_back(account);
+      account.missing_share = 1 - share;
+      account.deficit = 2 * (1 - share);
+      made.push_back(account);
+    }
   }
   return made;
 }
@@ -52,7 +61,7 @@ TEST(Confidence, FallsWithTheNumberOfTracks) {
       fallen += previous < first ? 1 : 0;
     }
   }
-  EXPECT_GT(fallen, 40U) << "of 80";
+  EXPECT_GT(fallen, 80U) << "of 160";
 }
 
 TEST(Confidence, LongerWindowsNeedAHigherScoreAndMaskedTracksALowerOne) {
@@ -70,6 +79,17 @@ TEST(Confidence, LongerWindowsNeedAHigherScoreAndMaskedTracksALowerOne) {
   EXPECT_LT(score_for(0.999, account, 5), asked);
   account.masking = -1;
   EXPECT_GT(score_for(0.999, account, 5), asked);
+}
+
+TEST(Confidence, EnergyThatIsMissingIsBelievedLess) {
+  Account account{.deficit = 0, .explained_share = 0.5, .foreign_db = 15, .moments = 30};
+  double previous = 1;
+  for (const double deficit : {0.5, 1.0, 1.5, 2.0, 2.5}) {
+    account.deficit = deficit;
+    const double confidence = confidence_of(40, account, 10, 100);
+    EXPECT_LT(confidence, previous) << deficit;
+    previous = confidence;
+  }
 }
 
 TEST(Confidence, FewMomentsAndShortWindowsAreBelievedLess) {

@@ -1,0 +1,76 @@
+// kernels/linear_scaling.h - where in many sequences a query fits, at which scale, up to a level.
+// Source: J.-S. R. Jang, H.-R. Lee, "Hierarchical filtering method for content-based music
+// retrieval via acoustic input", ACM Multimedia 2001: the query is stretched by some factors, and
+// each is compared point by point.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/device.h"
+
+namespace spintag::kernels {
+
+/// Longest query, and largest size of a sample of query or sequence: sums of products of so many
+/// are below 2^24, so that they are exact in float whatever the order.
+inline constexpr std::size_t kLongestScaledQuery = 255;
+inline constexpr int kLargestScaledSample = 256;
+
+/// Sequences one after another. Beyond its end a sequence keeps its last sample.
+class ScalingSequences {
+ public:
+  /// @param samples  integers, at most kLargestScaledSample in size
+  /// @throws std::invalid_argument if there is none
+  void add(std::span<const float> samples);
+
+  std::size_t size() const { return firsts_.size() - 1; }
+  std::span<const float> operator[](std::size_t sequence) const {
+    return {samples_.data() + firsts_[sequence], firsts_[sequence + 1] - firsts_[sequence]};
+  }
+
+ private:
+  std::vector<float> samples_;
+  std::vector<std::size_t> firsts_ = {0};
+};
+
+struct ScalingHit {
+  double distance = 0;
+  std::uint32_t sequence = 0;
+  std::uint32_t start = 0;  ///< sample of the sequence
+  std::uint32_t scale = 0;  ///< which query
+
+  friend bool operator==(const ScalingHit&, const ScalingHit&) = default;
+};
+
+struct ScalingParams {
+  std::size_t hits_per_sequence = 3;
+  /// Share of a query that may lie beyond the sequence's end: a singer slows down.
+  double overhang = 0.1;
+  unsigned threads = 0;  ///< of the processor; 0 = as many as it has cores
+};
+
+/// For every start the least over all queries of the mean squared difference less its mean,
+///
+///     distance = (N sum((q - r)^2) - (sum(q - r))^2) / N^2,
+///
+/// and of each sequence the starts whose distance is less than the one before and not more than the
+/// one after. Ties go to the lower query, then to the earlier start.
+/// @param queries    one a scale, integers; those that are empty take no part
+/// @param sequences  numbers of those to look at
+/// @return for each of `sequences` its best hits, best first, one sequence after another. The same
+/// from every device and processor.
+/// @throws std::invalid_argument for a query that is too long, DeviceError if the device fails
+std::vector<ScalingHit> linear_scaling(Device& device, const ScalingSequences& references,
+                                       std::span<const std::vector<float>> queries,
+                                       std::span<const std::uint32_t> sequences,
+                                       const ScalingParams& params = {});
+
+/// linear_scaling() as it is defined, one start after another on one core.
+std::vector<ScalingHit> serial_linear_scaling(const ScalingSequences& references,
+                                              std::span<const std::vector<float>> queries,
+                                              std::span<const std::uint32_t> sequences,
+                                              const ScalingParams& params = {});
+
+}  // namespace spintag::kernels

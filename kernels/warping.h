@@ -1,0 +1,59 @@
+// kernels/warping.h - dynamic time warping of one query against many stretches of references.
+// Sources: C. Xiao et al., "Fast and accurate query by humming with GPU", 2014, Algorithm 1;
+// M. Mueller, "Fundamentals of Music Processing" 2015, ch. 3: the recurrence for slopes from a half
+// to two, D(i,j) = d(i,j) + min(D(i-2,j-1), D(i-1,j-1), D(i-1,j-2)).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/device.h"
+
+namespace spintag::kernels {
+
+/// A stretch of a reference, read at any speed. Element j is the sample at `start` + j * `step`, or
+/// the sequence's first or last one where that lies outside, plus `level`.
+struct WarpingCandidate {
+  std::uint32_t first = 0;   ///< the sequence begins here in the array of all references
+  std::uint32_t count = 1;   ///< samples of the sequence, at least 1
+  std::int32_t start = 0;    ///< in samples from the sequence's first; may be negative
+  std::uint32_t step = 0;    ///< in 1/65536 of a sample: 65536 reads it as it is
+  std::uint32_t length = 0;  ///< elements
+  std::int32_t level = 0;    ///< the transposition
+};
+
+struct WarpingParams {
+  std::uint16_t cap = 400;  ///< a cell costs at most that: one wrong note does not decide
+  unsigned threads = 0;     ///< of the processor; 0 = as many as it has cores
+};
+
+/// A candidate's distance when no path is cheap enough to be told: it is shorter than half the
+/// query, the query is empty, or the sum leaves the range of 16 bits.
+inline constexpr std::uint16_t kNoPath = 65535;
+
+/// The least sum of costs d(i,j) = min(|query[i] - element[j]|, cap) along a path through all of
+/// the query that begins and ends anywhere in the candidate. With far = 65535 - cap,
+///
+///     D(i,j) = min(d(i,j) + min(D(i-2,j-1), D(i-1,j-1), D(i-1,j-2)), far)
+///     D(0,j) = d(0,j), and outside of the table D = far
+///
+/// and the distance is the least D(last,j), kNoPath if that is `far`. Integers in, integers out:
+/// the same from every device and processor.
+/// @param references  all sequences, one after another
+/// @param query       within 16383 of every element after `level` was added
+/// @return a distance for each candidate
+/// @throws DeviceError if the device fails. One caller per Device.
+std::vector<std::uint16_t> warping_distances(Device& device,
+                                             std::span<const std::int16_t> references,
+                                             std::span<const std::int16_t> query,
+                                             std::span<const WarpingCandidate> candidates,
+                                             const WarpingParams& params = {});
+
+/// warping_distances() as it is defined, one cell after another on one core.
+std::vector<std::uint16_t> serial_warping_distances(std::span<const std::int16_t> references,
+                                                    std::span<const std::int16_t> query,
+                                                    std::span<const WarpingCandidate> candidates,
+                                                    const WarpingParams& params = {});
+
+}  // namespace spintag::kernels

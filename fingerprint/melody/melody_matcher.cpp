@@ -1,0 +1,253 @@
+// fingerprint/melody/melody_matcher.cpp - linear scaling, warping, transposition, notes.
+#include "fingerprint/melody/melody_matcher.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include "kernels/linear_scaling.h"
+#include "kernels/warping.h"
+
+namespace spintag::fingerprint {
+namespace {
+
+using kernels::ScalingHit;
+using kernels::WarpingCandidate;
+
+/// How much of a melody a hum is warped against, beyond what linear scaling says, in the hum's
+/// frames.
+constexpr double kRoomBefore = 12;
+constexpr double kRoomInAll = 24;
+constexpr double kSlowerBy = 1.2;
+/// The phrase that was hummed begins with a note that begins that much later than the start found.
+constexpr float kNoteGrace_s = 0.15F;
+
+template <class Value>
+Value median(std::vector<Value>& values) {
+  const auto middle = values.begin() + values.size() / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// The hum at another tempo, as linear scaling compares it: of the frames that fall on a sample of
+/// the melody their median.
+std::vector<float> at_tempo(const Contour& hum, double tempo) {
+  const double frames_a_sample = kCoarseFrames / tempo;
+  std::vector<float> samples;
+  std::vector<float> around;
+  for (std::size_t i = 0; samples.size() < kernels::kLongestScaledQuery; ++i) {
+    const double begin = static_cast<double>(i) * frames_a_sample;
+    const auto first = static_cast<std::size_t>(begin + 0.5);
+    const auto last = std::max(first + 1, static_cast<std::size_t>(begin + frames_a_sample + 0.5));
+    if (last > hum.size()) break;
+    around.assign(hum.begin() + first, hum.begin() + last);
+    samples.push_back(coarse_pitch(median(around)));
+  }
+  return samples;
+}
+
+/// A start that is looked at more closely.
+struct Start {
+  ScalingHit hit;
+  WarpingCandidate candidate;
+  std::uint16_t distance = 0;
+};
+
+/// One search: a hum and what is left of the starts.
+class Search {
+ public:
+  Search(kernels::Device& device, const MelodyIndex& index, const MelodyMatchParams& params,
+         Contour hum)
+      : device_(device), index_(index), params_(params), hum_(std::move(hum)) {
+    for (const float pitch : hum_) query_.push_back(fine_pitch(pitch));
+    const double octaves = std::log2(params.fastest / params.slowest);
+    const int steps = static_cast<int>(std::ceil(octaves * params.tempi_per_octave));
+    for (int i = 0; i <= steps; ++i) {
+      tempi_.push_back(params.slowest * std::exp2(octaves * i / std::max(steps, 1)));
+      scaled_.push_back(at_tempo(hum_, tempi_.back()));
+    }
+  }
+
+  std::vector<MelodyMatch> run(std::span<const std::uint32_t> melodies) {
+    find_starts(melodies);
+    find_transpositions();
+    std::vector<MelodyMatch> matches = judge();
+    for (std::size_t i = matches.size(); i < starts_.size(); ++i) matches.push_back(match_of(i));
+    return once_each(matches);
+  }
+
+ private:
+  void find_starts(std::span<const std::uint32_t> melodies) {
+    const kernels::ScalingParams scaling{.hits_per_sequence = params_.starts_per_melody,
+                                         .threads = params_.threads};
+    auto hits = params_.serial
+                    ? kernels::serial_linear_scaling(index_.coarse(), scaled_, melodies, scaling)
+                    : kernels::linear_scaling(device_, index_.coarse(), scaled_, melodies, scaling);
+    std::stable_sort(hits.begin(), hits.end(), [](const ScalingHit& a, const ScalingHit& b) {
+      return a.distance < b.distance;
+    });
+    hits.resize(std::min(hits.size(), params_.warped));
+    for (const ScalingHit& hit : hits) starts_.push_back({hit, candidate_at(hit), 0});
+  }
+
+  /// The melody from a little before the start, read as fast as the hum is sung.
+  WarpingCandidate candidate_at(const ScalingHit& hit) const {
+    const double tempo = tempi_[hit.scale];
+    const auto frames = static_cast<double>(hum_.size());
+    return {.first = index_.fine_first(hit.sequence),
+            .count = index_.fine_count(hit.sequence),
+            .start = static_cast<std::int32_t>(
+                std::lround(static_cast<double>(hit.start * kCoarseFrames) - kRoomBefore * tempo)),
+            .step = static_cast<std::uint32_t>(std::lround(tempo * 65536)),
+            .length = static_cast<std::uint32_t>(frames * kSlowerBy + kRoomInAll),
+            .level = first_level(hit)};
+  }
+
+  /// Median of what the hum is above the melody, point by point: a wrong note does not move it.
+  std::int32_t first_level(const ScalingHit& hit) const {
+    const std::vector<float>& query = scaled_[hit.scale];
+    const std::span<const float> melody = index_.coarse()[hit.sequence];
+    std::vector<float> above(query.size());
+    for (std::size_t i = 0; i < query.size(); ++i) {
+      above[i] = query[i] - melody[std::min(hit.start + i, melody.size() - 1)];
+    }
+    return static_cast<std::int32_t>(std::lround(median(above) * 100 / kCoarseSteps));
+  }
+
+  std::vector<std::uint16_t> distances_at(std::int32_t shift) const {
+    std::vector<WarpingCandidate> candidates;
+    candidates.reserve(starts_.size());
+    for (const Start& start : starts_) {
+      candidates.push_back(start.candidate);
+      candidates.back().level += shift;
+    }
+    const kernels::WarpingParams warping{.threads = params_.threads};
+    return params_.serial
+               ? kernels::serial_warping_distances(index_.fine(), query_, candidates, warping)
+               : kernels::warping_distances(device_, index_.fine(), query_, candidates, warping);
+  }
+
+  /// The best so many, best first.
+  void keep(std::size_t count) {
+    std::stable_sort(starts_.begin(), starts_.end(),
+                     [](const Start& a, const Start& b) { return a.distance < b.distance; });
+    left_over_.insert(left_over_.begin(), starts_.begin() + std::min(count, starts_.size()),
+                      starts_.end());
+    starts_.resize(std::min(count, starts_.size()));
+  }
+
+  /// The halving search: every start moves to the best of three levels, then the span is halved.
+  void find_transpositions() {
+    const auto first = distances_at(0);
+    for (std::size_t i = 0; i < starts_.size(); ++i) starts_[i].distance = first[i];
+    for (std::int32_t span = 100;; span = (span + 1) / 2) {
+      keep(span >= 100  ? params_.left_at_100
+           : span >= 50 ? params_.left_at_50
+                        : params_.left_at_25);
+      const auto below = distances_at(-span);
+      const auto above = distances_at(span);
+      for (std::size_t i = 0; i < starts_.size(); ++i) {
+        Start& start = starts_[i];
+        const std::uint16_t best = std::min({start.distance, below[i], above[i]});
+        if (best < start.distance) start.candidate.level += below[i] == best ? -span : span;
+        start.distance = best;
+      }
+      if (span == 1) break;
+    }
+    const std::size_t searched = starts_.size();
+    keep(searched);
+    starts_.insert(starts_.end(), left_over_.begin(), left_over_.end());
+  }
+
+  MelodyMatch match_of(std::size_t i) const {
+    const Start& start = starts_[i];
+    return {.melody = start.hit.sequence,
+            .cost = static_cast<float>(start.distance) / static_cast<float>(hum_.size()),
+            .judged = false,
+            .start_s = static_cast<float>(start.hit.start * kCoarseFrames / kContourRate),
+            .tempo = static_cast<float>(tempi_[start.hit.scale]),
+            .transposition = static_cast<float>(start.candidate.level) / 100};
+  }
+
+  /// A start as the note there, the one before or the one after has it, whichever is best.
+  MelodyMatch judged(std::size_t i, NoteAlignment& alignment) const {
+    MelodyMatch match = match_of(i);
+    const Melody& melody = index_.melody(match.melody);
+    std::size_t note = 0;
+    while (note + 1 < melody.notes.size() &&
+           melody.notes[note + 1].onset_s <= match.start_s + kNoteGrace_s) {
+      ++note;
+    }
+    match.judged = true;
+    match.cost = std::numeric_limits<float>::infinity();
+    const std::size_t last = std::min(note + 1, melody.notes.size() - 1);
+    for (std::size_t from = note > 0 ? note - 1 : 0; from <= last; ++from) {
+      const float cost = alignment.cost(melody, {from, match.tempo, match.transposition});
+      if (!(cost < match.cost)) continue;
+      match.cost = cost;
+    }
+    return match;
+  }
+
+  std::vector<MelodyMatch> judge() const {
+    std::vector<MelodyMatch> matches(std::min(params_.judged, starts_.size()));
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+      NoteAlignment alignment(hum_, params_.notes);
+      for (std::size_t i; (i = next++) < matches.size();) matches[i] = judged(i, alignment);
+    };
+    const std::size_t cores = params_.serial         ? 1
+                              : params_.threads != 0 ? params_.threads
+                                                     : std::thread::hardware_concurrency();
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < std::min(cores, matches.size()); ++i) others.emplace_back(work);
+    work();
+    others.clear();
+    std::stable_sort(matches.begin(), matches.end(),
+                     [](const MelodyMatch& a, const MelodyMatch& b) { return a.cost < b.cost; });
+    return matches;
+  }
+
+  std::vector<MelodyMatch> once_each(std::span<const MelodyMatch> matches) const {
+    std::vector<MelodyMatch> out;
+    std::vector<bool> seen(index_.size());
+    for (const MelodyMatch& match : matches) {
+      if (seen[match.melody]) continue;
+      seen[match.melody] = true;
+      out.push_back(match);
+    }
+    return out;
+  }
+
+  kernels::Device& device_;
+  const MelodyIndex& index_;
+  const MelodyMatchParams& params_;
+  Contour hum_;
+  std::vector<std::int16_t> query_;
+  std::vector<double> tempi_;
+  std::vector<std::vector<float>> scaled_;  ///< the hum at each of tempi_
+  std::vector<Start> starts_;
+  std::vector<Start> left_over_;  ///< by the round that dropped them, the last first
+};
+
+}  // namespace
+
+MelodyMatcher::MelodyMatcher(const MelodyIndex& index, const MelodyMatchParams& params)
+    : index_(index), params_(params) {}
+
+std::vector<MelodyMatch> MelodyMatcher::match(kernels::Device& device,
+                                              const Contour& pitch_track) const {
+  Contour hum = bridge(pitch_track);
+  if (hum.size() < kShortestHum || index_.size() == 0) return {};
+  hum.resize(std::min(hum.size(), static_cast<std::size_t>(params_.longest_s * kContourRate)));
+  std::vector<std::uint32_t> melodies(index_.size());
+  std::iota(melodies.begin(), melodies.end(), 0U);
+  return Search(device, index_, params_, std::move(hum)).run(melodies);
+}
+
+}  // namespace spintag::fingerprint

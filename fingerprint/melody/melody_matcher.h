@@ -1,0 +1,66 @@
+// fingerprint/melody/melody_matcher.h - which melody somebody hums.
+// Source: C. Xiao et al., "Fast and accurate query by humming with GPU", 2014, Algorithm 1 (linear
+// scaling picks the tempo, warping compares, a halving search finds the transposition), from every
+// start in the melody instead of its head; note_alignment.h then judges the few that are left.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "fingerprint/melody/melody_index.h"
+#include "fingerprint/melody/note_alignment.h"
+#include "kernels/device.h"
+
+namespace spintag::fingerprint {
+
+struct MelodyMatchParams {
+  double slowest = 0.55;  ///< tempo of a hum over the melody's
+  double fastest = 1.75;
+  int tempi_per_octave = 8;
+  double longest_s = 15;  ///< what comes later in a hum is not compared
+  std::size_t starts_per_melody = 3;
+  /// Starts that are warped at all, and that are left when the span of the search for the
+  /// transposition is 100, 50, 25 and less hundredths of a semitone.
+  std::size_t warped = 20'000;
+  std::size_t left_at_100 = 20'000;
+  std::size_t left_at_50 = 2'000;
+  std::size_t left_at_25 = 500;
+  std::size_t judged = 150;  ///< starts that are aligned note by note
+  NoteAlignmentParams notes = {};
+  unsigned threads = 0;  ///< of the processor; 0 = as many as it has cores
+  bool serial = false;   ///< every kernel as it is defined, on one core: to compare with
+};
+
+struct MelodyMatch {
+  std::uint32_t melody = 0;  ///< number in the index
+  float cost = 0;            ///< of NoteAlignment, where `judged`; else warping, a cell
+  bool judged = false;       ///< those that are come before those that are not
+  float start_s = 0;         ///< in the melody
+  float tempo = 1;           ///< of the hum over the melody's
+  float transposition = 0;   ///< semitones that the hum is above the melody
+
+  friend bool operator==(const MelodyMatch&, const MelodyMatch&) = default;
+};
+
+/// Finds melodies. Single-threaded, beside the threads it starts for the time of a call.
+class MelodyMatcher {
+ public:
+  /// @param index  outlives the matcher
+  explicit MelodyMatcher(const MelodyIndex& index, const MelodyMatchParams& params = {});
+
+  /// @param pitch_track  of a hum, as track_pitch() makes it
+  /// @return every melody that was warped, once, best first; empty if less than
+  /// kShortestHum frames lie between the hum's first and last voiced one. The same from every
+  /// device.
+  /// @throws DeviceError if the device fails
+  std::vector<MelodyMatch> match(kernels::Device& device, const Contour& pitch_track) const;
+
+  static constexpr std::size_t kShortestHum = 48;
+
+ private:
+  const MelodyIndex& index_;
+  MelodyMatchParams params_;
+};
+
+}  // namespace spintag::fingerprint

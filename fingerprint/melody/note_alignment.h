@@ -1,0 +1,85 @@
+// fingerprint/melody/note_alignment.h - how well a hum can be explained as a melody sung note by
+// note: the judge of the few candidates that contours leave.
+//
+// A segment model: every note of the melody takes some frames of the hum, and their mean pitch and
+// their number are compared with what the singer's key and tempo let expect. A note that is sung
+// wrong is one mistake however long it is held, where warping of contours counts its frames; rhythm
+// counts too, which warping forgives; and key and tempo may drift, since each path carries its own
+// estimate of both. The least sum of squared errors over their variances is found by dynamic
+// programming over (note, frame), as in a hidden semi-Markov model: L. R. Rabiner, "A tutorial on
+// hidden Markov models", Proc. IEEE 77 (1989), section IV.D.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "fingerprint/melody/melody.h"
+
+namespace spintag::fingerprint {
+
+/// Chosen on generated hums with other errors than the test hums.
+struct NoteAlignmentParams {
+  float pitch_sd = 0.6F;            ///< semitones, of a note
+  float pitch_limit = 10;           ///< a wrong note costs at most that
+  float within_sd = 0.35F;          ///< semitones, of frames around their note's mean
+  float within_limit = 2;           ///< a frame costs at most that
+  float duration_sd = 0.18F;        ///< of the logarithm of a note's duration
+  float boundary_sd_frames = 1.2F;  ///< where a note begins is not known better than that
+  float duration_limit = 8;         ///< a wrong duration costs at most that
+  float note_cost = 1.5F;           ///< of a note more: else many short notes explain anything
+  float left_out_cost = 4;          ///< of a note of the melody that is not sung
+  float key_drift = 0.15F;          ///< share of a note's error that the key follows
+  float tempo_drift = 0.1F;         ///< share of a duration's error that the tempo follows
+  float beam = 25;                  ///< paths that cost that much more than the note's best end
+};
+
+/// Where and how a singer may have begun.
+struct SungFrom {
+  std::size_t note = 0;  ///< first note, of which any part may be sung
+  float tempo = 1;       ///< of the hum over the melody's
+  float key = 0;         ///< semitones that the hum is above the melody
+};
+
+/// A hum, prepared. Single-threaded: it keeps its tables from one call to the next.
+class NoteAlignment {
+ public:
+  /// @param hum  bridged, not empty
+  explicit NoteAlignment(const Contour& hum, const NoteAlignmentParams& params = {});
+
+  /// The cost of the cheapest way to sing the hum from there: minus the logarithm of a likelihood,
+  /// up to a constant that is the same for every melody.
+  /// @return infinity where the melody ends long before the hum
+  float cost(const Melody& melody, const SungFrom& from);
+
+ private:
+  struct State {
+    float cost;
+    float key;           ///< semitones, as the path has it
+    float frames_per_s;  ///< frames of the hum a second of the melody
+  };
+  /// A note about to be sung by the paths of one row.
+  struct Step {
+    float pitch = 0;
+    float seconds = 0;  ///< until the next note
+    float penalty = 0;
+    bool first = false;
+    bool last = false;
+  };
+
+  void sing(const std::vector<State>& before, const Step& step, std::size_t from, std::size_t to);
+  void extend(const State& state, std::size_t begin, const Step& step);
+  float pitch_cost(std::size_t begin, std::size_t end, float expected, float& error) const;
+
+  NoteAlignmentParams params_;
+  std::size_t frames_;
+  std::vector<double> sums_;     ///< of the pitches before each frame
+  std::vector<double> squares_;  ///< of their squares
+  std::vector<float> logarithms_;
+  std::vector<State> row_;  ///< paths by the frame at which the newest note ends
+  std::vector<State> one_before_;
+  std::vector<State> two_before_;
+  float best_ = 0;   ///< of the paths that have sung the whole hum
+  float limit_ = 0;  ///< paths at least as dear are dropped
+};
+
+}  // namespace spintag::fingerprint

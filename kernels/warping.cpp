@@ -14,7 +14,7 @@ namespace spintag::kernels {
 namespace {
 
 constexpr std::uint16_t far_for(const WarpingParams& params) {
-  return static_cast<std::uint16_t>(65535 - params.cap);
+  return static_cast<std::uint16_t>(65535 - 2 * params.cap);
 }
 
 std::int16_t element(std::span<const std::int16_t> references, const WarpingCandidate& candidate,
@@ -41,7 +41,8 @@ std::uint16_t serial_distance(std::span<const std::int16_t> references,
     for (std::size_t j = 0; j < columns; ++j) {
       const int cost =
           std::min<int>(std::abs(query[i] - element(references, candidate, j)), params.cap);
-      const int before = i == 0 ? 0 : std::min({sum(i, j, 2, 1), sum(i, j, 1, 1), sum(i, j, 1, 2)});
+      const int before =
+          i == 0 ? 0 : std::min({sum(i, j, 2, 1) + cost, sum(i, j, 1, 1), sum(i, j, 1, 2)});
       table[i * columns + j] = std::min(cost + before, far);
     }
   }
@@ -88,7 +89,8 @@ SPINTAG_CLONES void fill_columns(const std::int16_t* __restrict query, std::size
       const auto apart = (SignedLanes)(column - static_cast<std::uint16_t>(query[i]));
       const auto size = (Lanes)(apart < 0 ? -apart : apart);
       const Lanes cost = size < caps ? size : caps;
-      Lanes best = two_one < one_one ? two_one : one_one;
+      const Lanes skipping = two_one + cost;
+      Lanes best = skipping < one_one ? skipping : one_one;
       best = best < one_two ? best : one_two;
       best = best + cost;
       two_one = i == 0 ? fars : one_one;

@@ -33,13 +33,15 @@ struct WarpingParams {
 inline constexpr std::uint16_t kNoPath = 65535;
 
 /// The least sum of costs d(i,j) = min(|query[i] - element[j]|, cap) along a path through all of
-/// the query that begins and ends anywhere in the candidate. With far = 65535 - cap,
+/// the query that begins and ends anywhere in the candidate. With far = 65535 - 2 cap,
 ///
-///     D(i,j) = min(d(i,j) + min(D(i-2,j-1), D(i-1,j-1), D(i-1,j-2)), far)
+///     D(i,j) = min(d(i,j) + min(D(i-2,j-1) + d(i,j), D(i-1,j-1), D(i-1,j-2)), far)
 ///     D(0,j) = d(0,j), and outside of the table D = far
 ///
-/// and the distance is the least D(last,j), kNoPath if that is `far`. Integers in, integers out:
-/// the same from every device and processor.
+/// and the distance is the least D(last,j), kNoPath if that is `far`. The step that passes over an
+/// element of the query pays for it with the cost of its own cell, which the published recurrence
+/// does not ask for: there a path of half as many cells costs half as much, and of wrong melodies
+/// the fast ones come first. Integers in, integers out: the same from every device and processor.
 /// @param references  all sequences, one after another
 /// @param query       within 16383 of every element after `level` was added
 /// @return a distance for each candidate

@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "fingerprint/melody/hum_tempo.h"
+#include "fingerprint/melody/median.h"
 #include "kernels/linear_scaling.h"
 #include "kernels/warping.h"
 
@@ -26,30 +28,6 @@ constexpr double kRoomInAll = 24;
 constexpr double kSlowerBy = 1.2;
 /// The phrase that was hummed begins with a note that begins that much later than the start found.
 constexpr float kNoteGrace_s = 0.15F;
-
-template <class Value>
-Value median(std::vector<Value>& values) {
-  const auto middle = values.begin() + values.size() / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-/// The hum at another tempo, as linear scaling compares it: of the frames that fall on a sample of
-/// the melody their median.
-std::vector<float> at_tempo(const Contour& hum, double tempo) {
-  const double frames_a_sample = kCoarseFrames / tempo;
-  std::vector<float> samples;
-  std::vector<float> around;
-  for (std::size_t i = 0; samples.size() < kernels::kLongestScaledQuery; ++i) {
-    const double begin = static_cast<double>(i) * frames_a_sample;
-    const auto first = static_cast<std::size_t>(begin + 0.5);
-    const auto last = std::max(first + 1, static_cast<std::size_t>(begin + frames_a_sample + 0.5));
-    if (last > hum.size()) break;
-    around.assign(hum.begin() + first, hum.begin() + last);
-    samples.push_back(coarse_pitch(median(around)));
-  }
-  return samples;
-}
 
 /// A start that is looked at more closely.
 struct Start {
@@ -73,7 +51,11 @@ class Search {
     }
   }
 
-  std::vector<MelodyMatch> run(std::span<const std::uint32_t> melodies) {
+  /// @param nominate  std::vector<std::uint32_t>(std::span<const double> tempi): melodies to look
+  /// at
+  template <class Nominate>
+  std::vector<MelodyMatch> run(Nominate&& nominate) {
+    const std::vector<std::uint32_t> melodies = nominate(std::span<const double>(tempi_));
     find_starts(melodies);
     find_transpositions();
     std::vector<MelodyMatch> matches = judge();
@@ -237,17 +219,22 @@ class Search {
 
 }  // namespace
 
-MelodyMatcher::MelodyMatcher(const MelodyIndex& index, const MelodyMatchParams& params)
-    : index_(index), params_(params) {}
+MelodyMatcher::MelodyMatcher(const MelodyIndex& index, const MelodyMatchParams& params,
+                             const PermutationIndex* fast)
+    : index_(index), params_(params), fast_(fast) {}
 
 std::vector<MelodyMatch> MelodyMatcher::match(kernels::Device& device,
                                               const Contour& pitch_track) const {
   Contour hum = bridge(pitch_track);
   if (hum.size() < kShortestHum || index_.size() == 0) return {};
   hum.resize(std::min(hum.size(), static_cast<std::size_t>(params_.longest_s * kContourRate)));
-  std::vector<std::uint32_t> melodies(index_.size());
-  std::iota(melodies.begin(), melodies.end(), 0U);
-  return Search(device, index_, params_, std::move(hum)).run(melodies);
+  const auto nominate = [&](std::span<const double> tempi) {
+    if (fast_ != nullptr) return fast_->candidates(pitch_track, tempi, params_.share);
+    std::vector<std::uint32_t> melodies(index_.size());
+    std::iota(melodies.begin(), melodies.end(), 0U);
+    return melodies;
+  };
+  return Search(device, index_, params_, std::move(hum)).run(nominate);
 }
 
 }  // namespace spintag::fingerprint

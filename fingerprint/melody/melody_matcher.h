@@ -10,11 +10,13 @@
 
 #include "fingerprint/melody/melody_index.h"
 #include "fingerprint/melody/note_alignment.h"
+#include "fingerprint/melody/permutation_index.h"
 #include "kernels/device.h"
 
 namespace spintag::fingerprint {
 
 struct MelodyMatchParams {
+  double share = 0.3;     ///< of the melodies that the fast match lets through
   double slowest = 0.55;  ///< tempo of a hum over the melody's
   double fastest = 1.75;
   int tempi_per_octave = 8;
@@ -47,7 +49,10 @@ struct MelodyMatch {
 class MelodyMatcher {
  public:
   /// @param index  outlives the matcher
-  explicit MelodyMatcher(const MelodyIndex& index, const MelodyMatchParams& params = {});
+  /// @param fast   of the same melodies, outlives the matcher: only the share that it nominates is
+  /// looked at. Without it all are.
+  explicit MelodyMatcher(const MelodyIndex& index, const MelodyMatchParams& params = {},
+                         const PermutationIndex* fast = nullptr);
 
   /// @param pitch_track  of a hum, as track_pitch() makes it
   /// @return every melody that was warped, once, best first; empty if less than
@@ -61,6 +66,7 @@ class MelodyMatcher {
  private:
   const MelodyIndex& index_;
   MelodyMatchParams params_;
+  const PermutationIndex* fast_;
 };
 
 }  // namespace spintag::fingerprint

@@ -16,10 +16,11 @@ namespace {
 
 constexpr double kNowhere = std::numeric_limits<double>::infinity();
 
-/// Least distance of every start of one sequence, and the query that has it.
+/// Least distance of every start of one sequence, and the query that has it; the latter in 64 bits
+/// too, so that both are as many to a vector.
 struct Starts {
   std::vector<double> distances;
-  std::vector<std::uint32_t> scales;
+  std::vector<std::int64_t> scales;
 };
 
 /// Starts at which a query of this length may lie.
@@ -36,7 +37,8 @@ std::vector<ScalingHit> best_hits(const Starts& starts, std::uint32_t sequence, 
     const bool falls = s == 0 || d[s] < d[s - 1];
     const bool rises = s + 1 == d.size() || d[s] <= d[s + 1];
     if (falls && rises && d[s] < kNowhere) {
-      hits.push_back({d[s], sequence, static_cast<std::uint32_t>(s), starts.scales[s]});
+      hits.push_back({d[s], sequence, static_cast<std::uint32_t>(s),
+                      static_cast<std::uint32_t>(starts.scales[s])});
     }
   }
   const auto better = [](const ScalingHit& a, const ScalingHit& b) {
@@ -46,12 +48,6 @@ std::vector<ScalingHit> best_hits(const Starts& starts, std::uint32_t sequence, 
   std::partial_sort(hits.begin(), hits.begin() + kept, hits.end(), better);
   hits.resize(kept);
   return hits;
-}
-
-void take(Starts& starts, std::size_t start, double distance, std::size_t scale) {
-  if (!(distance < starts.distances[start])) return;
-  starts.distances[start] = distance;
-  starts.scales[start] = static_cast<std::uint32_t>(scale);
 }
 
 double serial_distance(std::span<const float> query, std::span<const float> reference,
@@ -93,17 +89,33 @@ SPINTAG_CLONES void correlate(const float* __restrict query, std::size_t length,
   out[3] = d;
 }
 
-/// distances[s] from the products, in integers that doubles hold exactly.
-SPINTAG_CLONES void to_distances(const float* __restrict products, const double* __restrict sums,
-                                 const double* __restrict squares, std::size_t length,
-                                 double query_sum, double query_squares,
-                                 double* __restrict distances) {
-  const auto n = static_cast<double>(length);
-  for (std::size_t s = 0; s < kBlock; ++s) {
-    const double sum = query_sum - (sums[s + length] - sums[s]);
+/// What a query is in the sums below.
+struct QuerySums {
+  double length = 0;
+  double sum = 0;
+  double squares = 0;
+};
+
+/// Distances from the products, in integers that doubles hold exactly, and the least of them kept.
+/// @param sums, squares          of the samples before each start
+/// @param end_sums, end_squares  of those before the end of a query that begins there
+SPINTAG_CLONES void take_distances(const float* __restrict products, const double* __restrict sums,
+                                   const double* __restrict squares,
+                                   const double* __restrict end_sums,
+                                   const double* __restrict end_squares, const QuerySums& query,
+                                   std::int64_t scale, std::size_t count, double* __restrict least,
+                                   std::int64_t* __restrict scales) {
+  const double n = query.length;
+  const double query_sum = query.sum;
+  const double query_squares = query.squares;
+  for (std::size_t s = 0; s < count; ++s) {
+    const double sum = query_sum - (end_sums[s] - sums[s]);
     const double square =
-        query_squares + (squares[s + length] - squares[s]) - 2 * static_cast<double>(products[s]);
-    distances[s] = (n * square - sum * sum) / (n * n);
+        query_squares + (end_squares[s] - squares[s]) - 2 * static_cast<double>(products[s]);
+    const double distance = (n * square - sum * sum) / (n * n);
+    const bool closer = distance < least[s];
+    least[s] = closer ? distance : least[s];
+    scales[s] = closer ? scale : scales[s];
   }
 }
 
@@ -136,20 +148,20 @@ void load(const ScalingSequences& references, std::uint32_t sequence, std::size_
 
 void compare(std::span<const float> query, std::size_t scale, std::size_t starts,
              Scratch& scratch) {
-  double sum = 0;
-  double squares = 0;
+  QuerySums query_sums;
+  query_sums.length = static_cast<double>(query.size());
   for (const float value : query) {
-    sum += value;
-    squares += double{value} * value;
+    query_sums.sum += value;
+    query_sums.squares += double{value} * value;
   }
   alignas(64) float products[kBlock];
-  alignas(64) double distances[kBlock];
   for (std::size_t first = 0; first < starts; first += kBlock) {
     correlate(query.data(), query.size(), scratch.reference.data() + first, products);
-    to_distances(products, scratch.sums.data() + first, scratch.squares.data() + first,
-                 query.size(), sum, squares, distances);
-    const std::size_t count = std::min(kBlock, starts - first);
-    for (std::size_t s = 0; s < count; ++s) take(scratch.starts, first + s, distances[s], scale);
+    const double* sums = scratch.sums.data() + first;
+    const double* squares = scratch.squares.data() + first;
+    take_distances(products, sums, squares, sums + query.size(), squares + query.size(), query_sums,
+                   static_cast<std::int64_t>(scale), std::min(kBlock, starts - first),
+                   scratch.starts.distances.data() + first, scratch.starts.scales.data() + first);
   }
 }
 
@@ -196,7 +208,10 @@ std::vector<ScalingHit> serial_linear_scaling(const ScalingSequences& references
       const std::size_t count =
           std::min(length, start_count(length, queries[scale].size(), params));
       for (std::size_t s = 0; s < count; ++s) {
-        take(starts, s, serial_distance(queries[scale], references[sequence], s), scale);
+        const double distance = serial_distance(queries[scale], references[sequence], s);
+        if (!(distance < starts.distances[s])) continue;
+        starts.distances[s] = distance;
+        starts.scales[s] = static_cast<std::int64_t>(scale);
       }
     }
     hits.push_back(best_hits(starts, sequence, params.hits_per_sequence));

@@ -16,7 +16,7 @@
 namespace spintag::fingerprint {
 
 struct MelodyMatchParams {
-  double share = 0.3;     ///< of the melodies that the fast match lets through
+  double share = 0.5;     ///< of the melodies that the fast match lets through
   double slowest = 0.55;  ///< tempo of a hum over the melody's
   double fastest = 1.75;
   int tempi_per_octave = 8;
@@ -25,7 +25,7 @@ struct MelodyMatchParams {
   /// Starts that are warped at all, and that are left when the span of the search for the
   /// transposition is 100, 50, 25 and less hundredths of a semitone.
   std::size_t warped = 20'000;
-  std::size_t left_at_100 = 20'000;
+  std::size_t left_at_100 = 6'000;
   std::size_t left_at_50 = 2'000;
   std::size_t left_at_25 = 500;
   std::size_t judged = 150;  ///< starts that are aligned note by note

@@ -29,6 +29,15 @@ constexpr double kSlowerBy = 1.2;
 /// The phrase that was hummed begins with a note that begins that much later than the start found.
 constexpr float kNoteGrace_s = 0.15F;
 
+/// Median of three: one frame an octave off is no note, and would make its note a broken one.
+void smooth(Contour& contour) {
+  for (std::size_t i = 1; i + 1 < contour.size(); ++i) {
+    const float before = contour[i - 1];  // smoothed already
+    const float after = contour[i + 1];
+    contour[i] = std::clamp(contour[i], std::min(before, after), std::max(before, after));
+  }
+}
+
 /// A start that is looked at more closely.
 struct Start {
   ScalingHit hit;
@@ -141,9 +150,24 @@ class Search {
       }
       if (span == 1) break;
     }
-    const std::size_t searched = starts_.size();
-    keep(searched);
+    keep(starts_.size());
+    put_repeats_last();
     starts_.insert(starts_.end(), left_over_.begin(), left_over_.end());
+  }
+
+  /// A tune that repeats a phrase has it at several starts; one of them is enough to judge.
+  void put_repeats_last() {
+    std::vector<Start> repeats;
+    std::vector<Start> kept;
+    for (const Start& start : starts_) {
+      const bool repeated = std::any_of(kept.begin(), kept.end(), [&](const Start& other) {
+        return other.hit.sequence == start.hit.sequence && other.distance == start.distance &&
+               other.candidate.level == start.candidate.level;
+      });
+      (repeated ? repeats : kept).push_back(start);
+    }
+    kept.insert(kept.end(), repeats.begin(), repeats.end());
+    starts_ = std::move(kept);
   }
 
   MelodyMatch match_of(std::size_t i) const {
@@ -227,6 +251,7 @@ std::vector<MelodyMatch> MelodyMatcher::match(kernels::Device& device,
                                               const Contour& pitch_track) const {
   Contour hum = bridge(pitch_track);
   if (hum.size() < kShortestHum || index_.size() == 0) return {};
+  smooth(hum);
   hum.resize(std::min(hum.size(), static_cast<std::size_t>(params_.longest_s * kContourRate)));
   const auto nominate = [&](std::span<const double> tempi) {
     if (fast_ != nullptr) return fast_->candidates(pitch_track, tempi, params_.share);

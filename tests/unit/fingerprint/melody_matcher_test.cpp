@@ -138,6 +138,15 @@ TEST_F(MelodyMatcherTest, SerialAndFastGiveTheSameRanking) {
   EXPECT_EQ(match(hum, fast), match(hum, serial));
 }
 
+TEST_F(MelodyMatcherTest, FramesAnOctaveOffCostLittle) {
+  Contour hum = sung(index_.melody(21), {.from = 3});
+  const float clean = match(hum)[0].cost;
+  for (std::size_t i = 5; i < hum.size(); i += 11) hum[i] += 12;
+  const auto matches = match(hum);
+  EXPECT_EQ(matches[0].melody, 21U);
+  EXPECT_LT(matches[0].cost, clean + 15);
+}
+
 TEST_F(MelodyMatcherTest, TooShortOrUnvoicedIsNoMatch) {
   EXPECT_TRUE(match({}).empty());
   EXPECT_TRUE(match(Contour(500, 0)).empty());

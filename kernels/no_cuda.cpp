@@ -4,6 +4,7 @@
 #include "kernels/scan.h"
 #include "kernels/sliding_max.h"
 #include "kernels/stft.h"
+#include "kernels/warping.h"
 
 namespace spintag::kernels {
 
@@ -23,6 +24,13 @@ std::shared_ptr<Context> open_context(int index) {
 }
 
 std::vector<std::uint32_t> exclusive_sums(Device& device, std::span<const std::uint32_t>) {
+  throw DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::vector<std::uint16_t> warping_distances(Device& device, std::span<const std::int16_t>,
+                                             std::span<const std::int16_t>,
+                                             std::span<const WarpingCandidate>,
+                                             const WarpingParams&) {
   throw DeviceError(device.name() + ": this program was built without CUDA");
 }
 

@@ -13,10 +13,6 @@
 namespace spintag::kernels {
 namespace {
 
-constexpr std::uint16_t far_for(const WarpingParams& params) {
-  return static_cast<std::uint16_t>(65535 - 2 * params.cap);
-}
-
 std::int16_t element(std::span<const std::int16_t> references, const WarpingCandidate& candidate,
                      std::size_t j) {
   const std::int64_t at =
@@ -29,7 +25,7 @@ std::int16_t element(std::span<const std::int16_t> references, const WarpingCand
 std::uint16_t serial_distance(std::span<const std::int16_t> references,
                               std::span<const std::int16_t> query,
                               const WarpingCandidate& candidate, const WarpingParams& params) {
-  const int far = far_for(params);
+  const int far = warping_far(params.cap);
   const std::size_t rows = query.size();
   const std::size_t columns = candidate.length;
   if (rows == 0) return kNoPath;
@@ -41,8 +37,9 @@ std::uint16_t serial_distance(std::span<const std::int16_t> references,
     for (std::size_t j = 0; j < columns; ++j) {
       const int cost =
           std::min<int>(std::abs(query[i] - element(references, candidate, j)), params.cap);
+      const int skip = params.skips_pay ? cost : 0;
       const int before =
-          i == 0 ? 0 : std::min({sum(i, j, 2, 1) + cost, sum(i, j, 1, 1), sum(i, j, 1, 2)});
+          i == 0 ? 0 : std::min({sum(i, j, 2, 1) + skip, sum(i, j, 1, 1), sum(i, j, 1, 2)});
       table[i * columns + j] = std::min(cost + before, far);
     }
   }
@@ -71,9 +68,11 @@ struct Scratch {
 /// cell above is still at hand when it is overwritten.
 SPINTAG_CLONES void fill_columns(const std::int16_t* __restrict query, std::size_t rows,
                                  std::size_t columns, std::uint16_t cap, std::uint16_t far,
-                                 Scratch& scratch) {
+                                 bool skips_pay, Scratch& scratch) {
   const Lanes caps = Lanes{} + cap;
   const Lanes fars = Lanes{} + far;
+  const std::uint16_t every_bit = skips_pay ? 0xFFFF : 0;
+  const Lanes pays = Lanes{} + every_bit;
   const auto* elements = reinterpret_cast<const Lanes*>(scratch.elements.data());
   const Lanes lengths = *reinterpret_cast<const Lanes*>(&scratch.lengths);
   auto* previous = reinterpret_cast<Lanes*>(scratch.columns.data());
@@ -89,7 +88,7 @@ SPINTAG_CLONES void fill_columns(const std::int16_t* __restrict query, std::size
       const auto apart = (SignedLanes)(column - static_cast<std::uint16_t>(query[i]));
       const auto size = (Lanes)(apart < 0 ? -apart : apart);
       const Lanes cost = size < caps ? size : caps;
-      const Lanes skipping = two_one + cost;
+      const Lanes skipping = two_one + (cost & pays);
       Lanes best = skipping < one_one ? skipping : one_one;
       best = best < one_two ? best : one_two;
       best = best + cost;
@@ -122,8 +121,8 @@ void lane_distances(std::span<const std::int16_t> references, std::span<const st
           static_cast<std::uint16_t>(element(references, candidate, j));
     }
   }
-  const std::uint16_t far = far_for(params);
-  fill_columns(query.data(), query.size(), columns, params.cap, far, scratch);
+  const std::uint16_t far = warping_far(params.cap);
+  fill_columns(query.data(), query.size(), columns, params.cap, far, params.skips_pay, scratch);
   for (std::size_t lane = 0; lane < candidates.size(); ++lane) {
     const std::uint16_t least = scratch.least.lane[lane];
     distances[lane] = least >= far ? kNoPath : least;
@@ -144,12 +143,15 @@ std::vector<std::uint16_t> serial_warping_distances(std::span<const std::int16_t
   return distances;
 }
 
-std::vector<std::uint16_t> warping_distances(Device&, std::span<const std::int16_t> references,
+std::vector<std::uint16_t> warping_distances(Device& device,
+                                             std::span<const std::int16_t> references,
                                              std::span<const std::int16_t> query,
                                              std::span<const WarpingCandidate> candidates,
                                              const WarpingParams& params) {
   std::vector<std::uint16_t> distances(candidates.size(), kNoPath);
   if (query.empty() || candidates.empty()) return distances;
+  if (device.is_cuda() && query.size() <= cuda::kMostWarpedRows && params.cap <= cuda::kLargestCap)
+    return cuda::warping_distances(device, references, query, candidates, params);
   std::size_t columns = 0;
   for (const WarpingCandidate& candidate : candidates) {
     columns = std::max<std::size_t>(columns, candidate.length);

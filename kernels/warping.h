@@ -24,24 +24,33 @@ struct WarpingCandidate {
 };
 
 struct WarpingParams {
-  std::uint16_t cap = 400;  ///< a cell costs at most that: one wrong note does not decide
-  unsigned threads = 0;     ///< of the processor; 0 = as many as it has cores
+  /// A cell costs at most that, so that one wrong note does not decide; 8000 at most.
+  std::uint16_t cap = 400;
+  /// A step that passes over an element of the query pays for it with the cost of its own cell. The
+  /// published recurrence does not ask for that: there a path of half as many cells costs half as
+  /// much, and of wrong melodies those that can be run through fast come first.
+  bool skips_pay = true;
+  unsigned threads = 0;  ///< of the processor; 0 = as many as it has cores
 };
 
 /// A candidate's distance when no path is cheap enough to be told: it is shorter than half the
 /// query, the query is empty, or the sum leaves the range of 16 bits.
 inline constexpr std::uint16_t kNoPath = 65535;
 
+/// From here on a sum is as good as no path. So far below the end of 16 bits that a device may add
+/// up six rows before it looks whether a sum has got there.
+constexpr std::uint16_t warping_far(std::uint16_t cap) {
+  return static_cast<std::uint16_t>(65535 - 8 * cap);
+}
+
 /// The least sum of costs d(i,j) = min(|query[i] - element[j]|, cap) along a path through all of
-/// the query that begins and ends anywhere in the candidate. With far = 65535 - 2 cap,
+/// the query that begins and ends anywhere in the candidate. With far = warping_far(cap),
 ///
-///     D(i,j) = min(d(i,j) + min(D(i-2,j-1) + d(i,j), D(i-1,j-1), D(i-1,j-2)), far)
+///     D(i,j) = min(d(i,j) + min(D(i-2,j-1) + s, D(i-1,j-1), D(i-1,j-2)), far)
 ///     D(0,j) = d(0,j), and outside of the table D = far
 ///
-/// and the distance is the least D(last,j), kNoPath if that is `far`. The step that passes over an
-/// element of the query pays for it with the cost of its own cell, which the published recurrence
-/// does not ask for: there a path of half as many cells costs half as much, and of wrong melodies
-/// the fast ones come first. Integers in, integers out: the same from every device and processor.
+/// where s = d(i,j) if skips pay and 0 if not, and the distance is the least D(last,j), kNoPath if
+/// that is `far`. Integers in, integers out: the same from every device and processor.
 /// @param references  all sequences, one after another
 /// @param query       within 16383 of every element after `level` was added
 /// @return a distance for each candidate
@@ -58,4 +67,17 @@ std::vector<std::uint16_t> serial_warping_distances(std::span<const std::int16_t
                                                     std::span<const WarpingCandidate> candidates,
                                                     const WarpingParams& params = {});
 
+namespace cuda {
+
+/// What the device's kernel takes; the processor does what is more.
+inline constexpr std::size_t kMostWarpedRows = 512;
+inline constexpr std::uint16_t kLargestCap = 1000;
+
+std::vector<std::uint16_t> warping_distances(Device& device,
+                                             std::span<const std::int16_t> references,
+                                             std::span<const std::int16_t> query,
+                                             std::span<const WarpingCandidate> candidates,
+                                             const WarpingParams& params);
+
+}  // namespace cuda
 }  // namespace spintag::kernels

@@ -50,5 +50,6 @@ void bench_extraction(Bench& bench);  ///< samples to landmarks
 void bench_landmarks(Bench& bench);
 void bench_votes(Bench& bench);
 void bench_verification(Bench& bench);
+void bench_warping(Bench& bench);
 
 }  // namespace spintag::bench

@@ -19,6 +19,7 @@ constexpr Part kParts[] = {
     {"peaks", spintag::bench::bench_peaks},
     {"stft", spintag::bench::bench_stft},
     {"extraction", spintag::bench::bench_extraction},
+    {"warping", spintag::bench::bench_warping},
 };
 
 }  // namespace

@@ -44,4 +44,11 @@ std::vector<Fingerprint> Store::fingerprints(const std::string& profile, int ver
   return found;
 }
 
+std::int64_t Store::count_fingerprints(const std::string& profile, int version) {
+  return state_->connection
+      .query("select count(*) from fingerprints where profile = $1 and profile_version = $2",
+             {profile, version})
+      .integer(0, 0);
+}
+
 }  // namespace spintag::db

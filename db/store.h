@@ -56,6 +56,14 @@ struct Track {
   TimePoint ingested_at{};
 };
 
+/// The melodies of a track that were got in one way, packed together; a track has at most one such
+/// a method.
+struct NewMelodies {
+  std::string method;  ///< "midi", "notes", "recording"
+  int method_version = 0;
+  std::span<const std::byte> packed;
+};
+
 /// One track to store, whole or not at all.
 struct NewTrack {
   TrackInfo info;
@@ -65,9 +73,10 @@ struct NewTrack {
   std::int64_t source_mtime_ns = 0;
   double duration_s = 0;
   std::int64_t landmarks = 0;
-  std::string profile;  ///< "broadcast"
+  std::string profile;  ///< "broadcast"; empty = no fingerprint: there is no recording
   int profile_version = 0;
   std::span<const std::byte> packed;
+  std::span<const NewMelodies> melodies;
 };
 
 struct PutResult {
@@ -79,6 +88,13 @@ struct PutResult {
 struct Fingerprint {
   std::int64_t track_id = 0;
   double duration_s = 0;
+  std::vector<std::byte> packed;
+};
+
+struct Melodies {
+  std::int64_t track_id = 0;
+  std::string method;
+  int method_version = 0;
   std::vector<std::byte> packed;
 };
 
@@ -165,10 +181,14 @@ class Store {
   Store& operator=(Store&&) noexcept;
 
   // --- catalogue
-  /// One transaction: track, fingerprint, change_log. Idempotent by content_hash, also between
-  /// processes; the same source with other content replaces that track's audio and tags and keeps
-  /// its id. Known content without a fingerprint of this profile and version gets it (`replaced`).
+  /// One transaction: track, fingerprint, melodies, change_log. Idempotent by content_hash, also
+  /// between processes; the same source with other content replaces that track's audio and tags and
+  /// keeps its id. Known content without a fingerprint of this profile and version, or melodies of
+  /// these methods and versions, gets them (`replaced`).
   PutResult put_track(const NewTrack& track);
+  /// Several, as if put one after another, in one transaction: all of them or none. A few hundred
+  /// at most, since each holds two of the server's locks until the end.
+  std::vector<PutResult> put_tracks(std::span<const NewTrack> tracks);
   std::optional<Track> find_track(std::int64_t track_id);
   std::optional<Track> find_by_hash(const std::string& content_hash);
   std::optional<Track> find_by_source(const std::string& source);
@@ -178,13 +198,20 @@ class Store {
   bool edit_track(std::int64_t track_id, const TrackInfo& info);
   bool remove_track(std::int64_t track_id);
 
-  // --- fingerprints and changes
+  // --- fingerprints, melodies and changes
   /// Streams every fingerprint of a profile (COPY), in no order, in constant memory; `visit` must
   /// not use this store. Call inside with_snapshot() to pair it with newest_change().
   void for_each_fingerprint(const std::string& profile, int version,
                             const std::function<void(Fingerprint&&)>& visit);
   std::vector<Fingerprint> fingerprints(const std::string& profile, int version,
                                         std::span<const std::int64_t> track_ids);
+  std::int64_t count_fingerprints(const std::string& profile, int version);
+  /// In the place of what the track had of this method. @return false if there is no such track
+  bool put_melodies(std::int64_t track_id, const NewMelodies& melodies);
+  /// As for_each_fingerprint(): all methods and versions.
+  void for_each_melodies(const std::function<void(Melodies&&)>& visit);
+  /// Of these tracks, by track_id and method.
+  std::vector<Melodies> melodies(std::span<const std::int64_t> track_ids);
   /// Runs `body` in one repeatable-read transaction, so that what it reads belongs together.
   /// Changes in it are refused.
   void with_snapshot(const std::function<void()>& body);

@@ -31,4 +31,7 @@ struct Store::State {
   std::optional<TimePoint> purged_at;  ///< when this Store last removed old outbox rows
 };
 
+/// Within a transaction; the track is there.
+void put_melodies(Connection& connection, std::int64_t track_id, const NewMelodies& melodies);
+
 }  // namespace spintag::db

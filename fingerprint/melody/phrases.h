@@ -13,7 +13,7 @@
 namespace spintag::fingerprint {
 
 /// Weights are the paper's; the rest was chosen on 1,034 dance tunes whose phrases are known (the
-/// Nottingham Music Database): 23 % of these starts are right and 23 % of the right ones are found.
+/// Nottingham Music Database): 22 % of these starts are right and 23 % of the right ones are found.
 /// Phrases of dances follow the bar, and notes alone tell little of it.
 struct PhraseParams {
   double pitch_weight = 0.25;

@@ -96,9 +96,11 @@ class CommandLine {
   }
 
   void add_ingest() {
-    CLI::App& ingest = add(app_, "ingest", "take recordings into the catalogue",
+    CLI::App& ingest = add(app_, "ingest", "take recordings and tunes into the catalogue",
                            [this] { return run_ingest(common_, ingest_); });
-    ingest.add_option("PATH", ingest_.paths, "files, folders and playlists (.m3u, .m3u8, .pls)")
+    ingest
+        .add_option("PATH", ingest_.paths,
+                    "files (recordings, .mid, .notes), folders and playlists (.m3u, .m3u8, .pls)")
         ->required()
         ->type_name("");
     ingest.add_option("-j,--jobs", ingest_.jobs, "files at a time (default: one for each core)")

@@ -66,14 +66,15 @@ LiveIndex::LiveIndex(db::Store& store, std::filesystem::path snapshot_file)
   if (!snapshot_file_.empty() && std::filesystem::exists(snapshot_file_, ignored)) {
     try {
       Index::Loaded loaded = Index::load(snapshot_file_);
-      // A cursor from the future, or another number of tracks after catching up, is a snapshot of
-      // some other database.
+      // A cursor from the future, or another number of fingerprints after catching up, is a
+      // snapshot of some other database.
       if (loaded.stamp <= store.newest_change()) {
         index_ = std::move(loaded.index);
         cursor_ = saved_cursor_ = loaded.stamp;
         refresh(store);
-        const auto tracks = static_cast<std::size_t>(store.sizes().tracks);
-        if (index_->track_count() == tracks) return;
+        const auto prints =
+            static_cast<std::size_t>(store.count_fingerprints(kProfile, BroadcastProfile::version));
+        if (index_->track_count() == prints) return;
       }
       spdlog::info("the index cache {} is not of this database: rebuilding it",
                    snapshot_file_.string());

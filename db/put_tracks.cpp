@@ -153,24 +153,25 @@ bool has_melodies(Connection& connection, std::int64_t track_id, const NewMelodi
 
 /// The recording is known. Its fingerprint may still be of another profile or an older version, and
 /// so may its melodies.
-PutResult put_known(Connection& connection, std::int64_t track_id, bool same_source,
+PutResult put_known(Connection& connection, const KnownTracks::Known& known,
                     const NewTrack& track) {
-  if (same_source) {  // touched or retagged: let the next ingest skip it by size and time
+  if (known.source ==
+      track.source) {  // touched or retagged: let the next ingest skip it by size and time
     connection.query(
         "update tracks set source_size = $2, source_mtime_ns = $3 where track_id = $1"
         " and (source_size, source_mtime_ns) is distinct from ($2::bigint, $3::bigint)",
-        {track_id, track.source_size, track.source_mtime_ns});
+        {known.track_id, track.source_size, track.source_mtime_ns});
   }
-  PutResult result{track_id, PutResult::What::already_there};
-  if (!track.profile.empty() && !has_fingerprint(connection, track_id, track)) {
-    put_fingerprint(connection, track_id, track);
+  PutResult result{known.track_id, PutResult::What::already_there, known.source};
+  if (!track.profile.empty() && !has_fingerprint(connection, known.track_id, track)) {
+    put_fingerprint(connection, known.track_id, track);
     connection.query("update tracks set landmarks = $2 where track_id = $1",
-                     {track_id, track.landmarks});
+                     {known.track_id, track.landmarks});
     result.what = PutResult::What::replaced;
   }
   for (const NewMelodies& melodies : track.melodies) {
-    if (has_melodies(connection, track_id, melodies)) continue;
-    put_melodies(connection, track_id, melodies);
+    if (has_melodies(connection, known.track_id, melodies)) continue;
+    put_melodies(connection, known.track_id, melodies);
     result.what = PutResult::What::replaced;
   }
   return result;
@@ -181,10 +182,10 @@ PutResult put_unknown(Connection& connection, const KnownTracks::Known* before,
                       const NewTrack& track) {
   PutResult result;
   if (before != nullptr) {
-    result = {before->track_id, PutResult::What::replaced};
+    result = {before->track_id, PutResult::What::replaced, {}};
     replace(connection, before->track_id, track);
   } else {
-    result = {add(connection, track), PutResult::What::added};
+    result = {add(connection, track), PutResult::What::added, {}};
   }
   if (!track.profile.empty()) put_fingerprint(connection, result.track_id, track);
   for (const NewMelodies& melodies : track.melodies)
@@ -204,8 +205,7 @@ std::vector<PutResult> Store::put_tracks(std::span<const NewTrack> tracks) {
     KnownTracks known(connection, tracks);
     for (const NewTrack& track : tracks) {
       if (const auto* same = known.of_content(track.content_hash)) {
-        results.push_back(
-            put_known(connection, same->track_id, same->source == track.source, track));
+        results.push_back(put_known(connection, *same, track));
         continue;
       }
       const auto* before = known.of_source(track.source);

@@ -83,6 +83,7 @@ struct PutResult {
   enum class What { added, replaced, already_there };
   std::int64_t track_id = 0;
   What what = What::added;
+  std::string source;  ///< of the track, where it was known by its content
 };
 
 struct Fingerprint {

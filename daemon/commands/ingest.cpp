@@ -1,4 +1,4 @@
-// daemon/commands/ingest.cpp - `spintag ingest`: recordings into the catalogue.
+// daemon/commands/ingest.cpp - `spintag ingest`: recordings and tunes into the catalogue.
 #include "daemon/commands/ingest.h"
 
 #include <pthread.h>
@@ -18,6 +18,7 @@
 #include "daemon/extraction_service.h"
 #include "daemon/ingest/file_ingester.h"
 #include "daemon/ingest/input_files.h"
+#include "daemon/ingest/melody_ingester.h"
 #include "daemon/ingest/metadata_sidecar.h"
 #include "daemon/json_text.h"
 #include "daemon/open_store.h"
@@ -56,13 +57,26 @@ class Reporter {
  public:
   Reporter(bool json, std::size_t total) : json_(json) { progress_.total = total; }
 
+  /// A file of tunes will be reported tune by tune.
+  void file_of_tunes() {
+    const std::lock_guard lock(mutex_);
+    --progress_.total;
+  }
+  void tune(const FileReport& report) {
+    {
+      const std::lock_guard lock(mutex_);
+      ++progress_.total;
+    }
+    file(report);
+  }
+
   void file(const FileReport& report) {
     const std::lock_guard lock(mutex_);
     ++progress_.done;
     progress_.audio_s += report.decoded_s;
     if (report.what == FileReport::What::ingested) {
       ++ingested_;
-      audio_s_ += report.duration_s.value_or(0);
+      if (report.landmarks.value_or(0) > 0) audio_s_ += report.duration_s.value_or(0);
     } else if (report.what == FileReport::What::skipped) {
       ++skipped_;
     } else {
@@ -148,11 +162,17 @@ class Workers {
  private:
   void work(const std::vector<std::string>& files) {
     try {
-      FileIngester ingester(site_, extraction_, sidecar_, stop_.token());
+      FileIngester recordings(site_, extraction_, sidecar_, stop_.token());
+      MelodyIngester melodies(site_, sidecar_, stop_.token());
       while (!stop_.stop_requested()) {
         const std::size_t mine = next_.fetch_add(1);
         if (mine >= files.size()) return;
-        if (const auto report = ingester.ingest(files[mine])) reporter_.file(*report);
+        if (is_melody_file(files[mine])) {
+          reporter_.file_of_tunes();
+          melodies.ingest(files[mine], [&](const FileReport& report) { reporter_.tune(report); });
+        } else if (const auto report = recordings.ingest(files[mine])) {
+          reporter_.file(*report);
+        }
       }
     } catch (...) {
       const std::lock_guard lock(mutex_);

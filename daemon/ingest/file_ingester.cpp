@@ -1,16 +1,8 @@
 // daemon/ingest/file_ingester.cpp - one file into the catalogue: known, taken or refused.
 #include "daemon/ingest/file_ingester.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <condition_variable>
 #include <cstdio>
-#include <cstring>
-#include <mutex>
 #include <vector>
 
 #include "daemon/ingest/tags.h"
@@ -24,42 +16,16 @@ namespace spintag::daemon {
 namespace {
 
 using fingerprint::BroadcastProfile;
-using std::chrono::steady_clock;
 
-constexpr double kMinDurationS = 1.0;          // shorter than that, hardly a pair of peaks fits
-constexpr std::chrono::seconds kPatience{10};  // a restart of PostgreSQL takes about that long
-constexpr std::chrono::milliseconds kLongestPause{1000};
+constexpr double kMinDurationS = 1.0;  // shorter than that, hardly a pair of peaks fits
 // A header that is an estimate from the bit rate is a little off in every other file.
 constexpr double kCutShortS = 2.0;
 constexpr double kCutShortShare = 0.05;
-
-/// The stop token asked for an end: nothing is wrong with the file.
-struct Stopped {};
-
-/// The file cannot be taken, for the reason in what().
-class Refused : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 std::string seconds_text(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f s", seconds);
   return text;
-}
-
-bool same_info(const db::TrackInfo& a, const db::TrackInfo& b) {
-  return a.title == b.title && a.artist == b.artist && a.album == b.album && a.label == b.label &&
-         a.composer == b.composer && a.isrcs == b.isrcs && a.recording_mbid == b.recording_mbid &&
-         a.extra_json == b.extra_json;
-}
-
-// Waits, but not past a stop.
-void pause_unless_stopped(std::chrono::milliseconds time, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  never.wait_for(lock, stop, time, [] { return false; });
 }
 
 // libav's messages begin with the source, and a report names the source already.
@@ -79,25 +45,9 @@ struct FileIngester::Fingerprinted {
 
 FileIngester::FileIngester(const StoreSite& site, ExtractionService& extraction,
                            const MetadataSidecar* sidecar, std::stop_token stop)
-    : site_(site), extraction_(extraction), sidecar_(sidecar), stop_(std::move(stop)) {}
+    : extraction_(extraction), sidecar_(sidecar), stop_(stop), patiently_(site, stop) {}
 
 FileIngester::~FileIngester() = default;
-
-template <class Call>
-auto FileIngester::patiently(Call&& call) -> decltype(call(std::declval<db::Store&>())) {
-  const auto give_up_at = steady_clock::now() + kPatience;
-  for (std::chrono::milliseconds pause{100};; pause = std::min(2 * pause, kLongestPause)) {
-    try {
-      if (!store_) store_.emplace(site_.open());
-      return call(*store_);
-    } catch (const db::StoreError& error) {
-      if (error.kind() != db::StoreError::Kind::unreachable) throw;
-      if (steady_clock::now() + pause > give_up_at) throw;
-    }
-    pause_unless_stopped(pause, stop_);
-    if (stop_.stop_requested()) throw Stopped{};
-  }
-}
 
 std::optional<FileReport> FileIngester::ingest(const std::string& file) {
   FileReport report;
@@ -120,31 +70,22 @@ std::optional<FileReport> FileIngester::ingest(const std::string& file) {
 }
 
 FileReport FileIngester::ingest_regular(const std::string& file, FileReport report) {
-  struct stat about {};
-  if (::stat(file.c_str(), &about) != 0) throw Refused(std::strerror(errno));
-  if (about.st_size == 0) throw Refused("the file is empty");
-  if (::access(file.c_str(), R_OK) != 0) throw Refused(std::strerror(errno));
-
-  db::NewTrack track;
-  track.source = file;
-  track.source_size = about.st_size;
-  track.source_mtime_ns = about.st_mtim.tv_sec * 1'000'000'000LL + about.st_mtim.tv_nsec;
+  db::NewTrack track = track_of_file(file);
   const auto same_source =
-      patiently([&](db::Store& store) { return store.find_by_source(track.source); });
-  if (same_source && same_source->source_size == track.source_size &&
-      same_source->source_mtime_ns == track.source_mtime_ns) {
-    return skip(*same_source, file, std::move(report), "already in the catalogue");
-  }
+      patiently_([&](db::Store& store) { return store.find_by_source(track.source); });
+  const auto skip = [&](const db::Track& known, const std::string& reason) {
+    return skip_known(patiently_, sidecar_, known, file, reason);
+  };
+  if (is_unchanged(same_source, track)) return skip(*same_source, "already in the catalogue");
 
   track.content_hash = fingerprint::content_hash(file);
   const auto same_content =
-      patiently([&](db::Store& store) { return store.find_by_hash(track.content_hash); });
+      patiently_([&](db::Store& store) { return store.find_by_hash(track.content_hash); });
   if (same_content && same_content->source != file) {
-    return skip(*same_content, file, std::move(report),
-                "the same recording as " + to_utf8(same_content->source));
+    return skip(*same_content, "the same recording as " + to_utf8(same_content->source));
   }
   if (same_content && remember_file(*same_content, track)) {
-    return skip(*same_content, file, std::move(report),
+    return skip(*same_content,
                 "already in the catalogue (the file has changed, its audio has not)");
   }
 
@@ -157,7 +98,7 @@ FileReport FileIngester::ingest_regular(const std::string& file, FileReport repo
   track.profile = BroadcastProfile::name;
   track.profile_version = BroadcastProfile::version;
   track.packed = made.packed;
-  const db::PutResult put = patiently([&](db::Store& store) { return store.put_track(track); });
+  const db::PutResult put = patiently_([&](db::Store& store) { return store.put_track(track); });
   const bool was_there = put.what == db::PutResult::What::already_there;
   report.what = was_there ? FileReport::What::skipped : FileReport::What::ingested;
   report.track_id = put.track_id;
@@ -172,7 +113,7 @@ FileReport FileIngester::ingest_regular(const std::string& file, FileReport repo
 }
 
 bool FileIngester::remember_file(const db::Track& known, db::NewTrack track) {
-  return patiently([&](db::Store& store) {
+  return patiently_([&](db::Store& store) {
     const std::vector<db::Fingerprint> prints = store.fingerprints(
         std::string(BroadcastProfile::name), BroadcastProfile::version, {&known.track_id, 1});
     if (prints.empty()) return false;
@@ -184,21 +125,6 @@ bool FileIngester::remember_file(const db::Track& known, db::NewTrack track) {
     store.put_track(track);
     return true;
   });
-}
-
-FileReport FileIngester::skip(const db::Track& known, const std::string& file, FileReport report,
-                              const std::string& reason) {
-  report.what = FileReport::What::skipped;
-  report.track_id = known.track_id;
-  report.duration_s = known.duration_s;
-  report.landmarks = known.landmarks;
-  report.reason = reason;
-  db::TrackInfo info = known.info;
-  if (sidecar_ != nullptr && sidecar_->apply(file, info) && !same_info(info, known.info)) {
-    patiently([&](db::Store& store) { return store.edit_track(known.track_id, info); });
-    report.reason += "; its metadata was brought up to date";
-  }
-  return report;
 }
 
 FileIngester::Fingerprinted FileIngester::fingerprint(const std::string& file) {

@@ -9,23 +9,12 @@
 #include <string>
 
 #include "daemon/extraction_service.h"
+#include "daemon/ingest/file_report.h"
 #include "daemon/ingest/metadata_sidecar.h"
-#include "daemon/open_store.h"
+#include "daemon/ingest/patient_store.h"
 #include "db/store.h"
 
 namespace spintag::daemon {
-
-/// What became of one file.
-struct FileReport {
-  enum class What { ingested, skipped, failed };
-  What what = What::failed;
-  std::string source;  ///< as the user gave it; bytes that are not UTF-8 escaped
-  std::optional<std::int64_t> track_id;
-  std::optional<double> duration_s;
-  std::optional<std::int64_t> landmarks;
-  std::string reason;    ///< why it failed or was skipped, or what is odd about it; may be empty
-  double decoded_s = 0;  ///< recorded time that was gone through
-};
 
 /// A worker: one connection, one file at a time. Single-threaded.
 class FileIngester {
@@ -47,23 +36,18 @@ class FileIngester {
  private:
   struct Fingerprinted;
 
-  template <class Call>
-  auto patiently(Call&& call) -> decltype(call(std::declval<db::Store&>()));
   FileReport ingest_regular(const std::string& file, FileReport report);
   /// Keeps the new size and time of a file whose audio is known, so that the next ingest need not
   /// read it.
   /// @return false if the store has no fingerprint of this profile's version, so that one has to be
   /// made
   bool remember_file(const db::Track& known, db::NewTrack track);
-  FileReport skip(const db::Track& known, const std::string& file, FileReport report,
-                  const std::string& reason);
   Fingerprinted fingerprint(const std::string& file);
 
-  const StoreSite& site_;
   ExtractionService& extraction_;
   const MetadataSidecar* sidecar_;
   std::stop_token stop_;
-  std::optional<db::Store> store_;
+  PatientStore patiently_;
 };
 
 }  // namespace spintag::daemon

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <unordered_set>
 
+#include "daemon/ingest/melody_ingester.h"
 #include "daemon/ingest/playlist.h"
 #include "fingerprint/audio/reader.h"
 
@@ -68,7 +69,7 @@ class Finder {
     const std::size_t met_before = met_;
     visited_.clear();
     walk(folder);
-    if (met_ == met_before) bad(folder, "no audio files in this folder");
+    if (met_ == met_before) bad(folder, "no audio files in this folder, nor MIDI or .notes files");
   }
 
   void bad_folder(const fs::path& folder, const std::string& reason) {
@@ -92,7 +93,7 @@ class Finder {
       const fs::file_status status = fs::status(path, error);
       if (fs::is_directory(status)) {
         walk(path);
-      } else if (has_audio_extension(path)) {
+      } else if (has_audio_extension(path) || is_melody_file(path.string())) {
         ++met_;
         if (!fs::is_regular_file(status)) {
           bad(path.string(), error ? error.message() : "not a file");
@@ -135,7 +136,7 @@ class Finder {
 
   std::unordered_set<std::string> seen_;
   std::set<std::pair<dev_t, ino_t>> visited_;  ///< folders of this argument
-  std::size_t met_ = 0;                        ///< files with an audio file's name, in folders
+  std::size_t met_ = 0;                        ///< files with the name of one to take, in folders
 };
 
 }  // namespace

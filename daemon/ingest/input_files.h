@@ -17,12 +17,12 @@ struct InputFiles {
   std::vector<std::string> files;  ///< each once, as given: a folder's files are the folder joined
                                    ///< with the path inside it
   std::vector<BadInput>
-      bad;  ///< missing paths, folders without audio, playlist entries that are not files
+      bad;  ///< missing paths, folders without music, playlist entries that are not files
 };
 
 /// Files that are named are taken whatever they are called. Folders are walked in order of name,
-/// links followed (each folder once, so that a loop of links ends); only files with an audio file's
-/// extension are taken, hidden ones are not. Playlists
+/// links followed (each folder once, so that a loop of links ends); only files with the
+/// extension of audio, MIDI or .notes files are taken, hidden ones are not. Playlists
 /// (.m3u, .m3u8, .pls) are read, relative entries starting at the playlist's folder.
 InputFiles find_input_files(const std::vector<std::string>& arguments);
 

@@ -65,7 +65,7 @@ TEST_F(InputFilesTest, FolderWithoutAudioMissingPathAndUrlAreNamed) {
       {(folder_ / "texts").string(), (folder_ / "gone.mp3").string(), "http://example.org/x.mp3"});
   EXPECT_THAT(found.files, IsEmpty());
   ASSERT_EQ(found.bad.size(), 3U);
-  EXPECT_EQ(found.bad[0].reason, "no audio files in this folder");
+  EXPECT_EQ(found.bad[0].reason, "no audio files in this folder, nor MIDI or .notes files");
   EXPECT_EQ(found.bad[1].source, (folder_ / "gone.mp3").string());
   EXPECT_THAT(found.bad[2].reason, HasSubstr("URL"));
 }

@@ -3,14 +3,15 @@
 
 #include <openssl/evp.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "daemon/json_text.h"
 #include "daemon/rfc3339.h"
+#include "daemon/track_melodies.h"
 #include "daemon/utf8.h"
 #include "fingerprint/index.h"
 #include "fingerprint/profile.h"
@@ -44,10 +45,29 @@ std::vector<std::byte> from_base64(const std::string& text) {
   return bytes;
 }
 
-std::unordered_map<std::int64_t, db::Track> all_tracks(db::Store& store) {
-  std::unordered_map<std::int64_t, db::Track> tracks;
+std::map<std::int64_t, db::Track> all_tracks(db::Store& store) {
+  std::map<std::int64_t, db::Track> tracks;
   store.for_each_track([&](const db::Track& track) { tracks.emplace(track.track_id, track); });
   return tracks;
+}
+
+// Of each track that has any, as a line of an export has them.
+std::map<std::int64_t, Json> all_melodies(db::Store& store) {
+  std::map<std::int64_t, Json> melodies;
+  store.for_each_melodies([&](db::Melodies&& row) {
+    melodies[row.track_id].push_back({{"method", row.method},
+                                      {"method_version", row.method_version},
+                                      {"packed", to_base64(row.packed)}});
+  });
+  return melodies;
+}
+
+Json export_line(const db::Track& track) {
+  Json line = track_to_json(track);
+  line["duration_s"] = track.duration_s;  // to the last sample, unlike for people
+  line["source_size"] = track.source_size;
+  line["source_mtime_ns"] = track.source_mtime_ns;
+  return line;
 }
 
 std::string snapshot_metadata(const db::Track& track) {
@@ -60,11 +80,42 @@ std::string snapshot_metadata(const db::Track& track) {
                     {"recording_mbid", track.info.recording_mbid}});
 }
 
-// A line of an export, as it is stored.
+// A line of an export, as it is stored; `track` shows the rest.
 struct ImportLine {
   db::NewTrack track;
   std::vector<std::byte> packed;
+  std::vector<std::vector<std::byte>> packed_melodies;
+  std::vector<db::NewMelodies> melodies;
 };
+
+// @throws std::exception that says what is wrong
+void parse_fingerprint(const Json& json, ImportLine& line) {
+  line.track.profile = json.at("profile").get<std::string>();
+  line.track.profile_version = json.at("profile_version").get<int>();
+  if (line.track.profile != BroadcastProfile::name ||
+      line.track.profile_version != BroadcastProfile::version) {
+    throw std::invalid_argument("fingerprint of profile " + line.track.profile + " version " +
+                                std::to_string(line.track.profile_version) + ", this spintag has " +
+                                std::string(BroadcastProfile::name) + " version " +
+                                std::to_string(BroadcastProfile::version));
+  }
+  line.packed = from_base64(json.at("packed").get<std::string>());
+  line.track.landmarks = static_cast<std::int64_t>(fingerprint::count_landmarks(line.packed));
+  if (line.track.landmarks == 0) throw std::invalid_argument("packed holds nothing");
+}
+
+// @throws std::exception that says what is wrong
+void parse_melodies(const Json& json, ImportLine& line) {
+  for (const Json& row : json) {
+    db::NewMelodies melodies;
+    melodies.method = row.at("method").get<std::string>();
+    melodies.method_version = row.at("method_version").get<int>();
+    const auto& packed =
+        line.packed_melodies.emplace_back(from_base64(row.at("packed").get<std::string>()));
+    read_melodies({0, melodies.method, melodies.method_version, packed});  // throws if it is none
+    line.melodies.push_back(std::move(melodies));
+  }
+}
 
 // @throws std::exception that says which key is missing or wrong
 ImportLine parse_line(const std::string& text) {
@@ -83,20 +134,10 @@ ImportLine parse_line(const std::string& text) {
   line.track.source_size = json.value("source_size", std::int64_t{0});
   line.track.source_mtime_ns = json.value("source_mtime_ns", std::int64_t{0});
   line.track.duration_s = json.at("duration_s").get<double>();
-  line.track.profile = json.at("profile").get<std::string>();
-  line.track.profile_version = json.at("profile_version").get<int>();
-  if (line.track.profile != BroadcastProfile::name ||
-      line.track.profile_version != BroadcastProfile::version) {
-    throw std::invalid_argument("fingerprint of profile " + line.track.profile + " version " +
-                                std::to_string(line.track.profile_version) + ", this spintag has " +
-                                std::string(BroadcastProfile::name) + " version " +
-                                std::to_string(BroadcastProfile::version));
-  }
-  line.packed = from_base64(json.at("packed").get<std::string>());
-  line.track.landmarks = static_cast<std::int64_t>(fingerprint::count_landmarks(line.packed));
-  if (line.track.content_hash.empty() || line.track.landmarks == 0 ||
-      !(line.track.duration_s > 0)) {
-    throw std::invalid_argument("content_hash, duration_s or packed holds nothing");
+  if (json.contains("melodies")) parse_melodies(json["melodies"], line);
+  if (line.melodies.empty() || json.contains("profile")) parse_fingerprint(json, line);
+  if (line.track.content_hash.empty() || !(line.track.duration_s > 0)) {
+    throw std::invalid_argument("content_hash or duration_s holds nothing");
   }
   return line;
 }
@@ -104,6 +145,10 @@ ImportLine parse_line(const std::string& text) {
 void import_line(db::Store& store, const std::string& text, ImportCounts& counts) {
   ImportLine line = parse_line(text);
   line.track.packed = line.packed;
+  for (std::size_t i = 0; i < line.melodies.size(); ++i) {
+    line.melodies[i].packed = line.packed_melodies[i];
+  }
+  line.track.melodies = line.melodies;
   const auto same_source = store.find_by_source(line.track.source);
   if (same_source && same_source->content_hash != line.track.content_hash) {
     throw std::invalid_argument(line.track.source + " is another recording here (track " +
@@ -137,21 +182,29 @@ Json track_to_json(const db::Track& track) {
 std::size_t export_tracks(db::Store& store, std::ostream& out) {
   std::size_t count = 0;
   store.with_snapshot([&] {
-    const auto tracks = all_tracks(store);
+    auto tracks = all_tracks(store);
+    auto melodies = all_melodies(store);
+    const auto write = [&](const db::Track& track, const db::Fingerprint* print) {
+      Json line = export_line(track);
+      if (print != nullptr) {
+        line["profile"] = BroadcastProfile::name;
+        line["profile_version"] = BroadcastProfile::version;
+        line["packed"] = to_base64(print->packed);
+      }
+      const auto found = melodies.find(track.track_id);
+      if (found != melodies.end()) line["melodies"] = std::move(found->second);
+      out << json_text(line) << "\n";
+      ++count;
+    };
     store.for_each_fingerprint(std::string(BroadcastProfile::name), BroadcastProfile::version,
                                [&](db::Fingerprint&& print) {
-                                 const db::Track& track = tracks.at(print.track_id);
-                                 Json line = track_to_json(track);
-                                 line["duration_s"] =
-                                     track.duration_s;  // to the last sample, unlike for people
-                                 line["source_size"] = track.source_size;
-                                 line["source_mtime_ns"] = track.source_mtime_ns;
-                                 line["profile"] = BroadcastProfile::name;
-                                 line["profile_version"] = BroadcastProfile::version;
-                                 line["packed"] = to_base64(print.packed);
-                                 out << json_text(line) << "\n";
-                                 ++count;
+                                 const auto track = tracks.find(print.track_id);
+                                 write(track->second, &print);
+                                 tracks.erase(track);
                                });
+    for (const auto& [track_id, track] : tracks) {  // those without a recording
+      if (melodies.contains(track_id)) write(track, nullptr);
+    }
   });
   return count;
 }

@@ -18,8 +18,9 @@ namespace spintag::daemon {
 /// "composer","isrc":[],"recording_mbid","duration_s","landmarks","content_hash","ingested_at","extra":{}}.
 nlohmann::ordered_json track_to_json(const db::Track& track);
 
-/// One line a track: track_to_json() and "source_size", "source_mtime_ns", "profile",
-/// "profile_version" and "packed" (the fingerprint in base64). One snapshot of the store. @return
+/// One line a track: track_to_json() and "source_size", "source_mtime_ns"; of a recording
+/// "profile", "profile_version" and "packed" (the fingerprint in base64); of a track with melodies
+/// "melodies", a list of {"method","method_version","packed"}. One snapshot of the store. @return
 /// number of tracks
 std::size_t export_tracks(db::Store& store, std::ostream& out);
 

@@ -15,6 +15,7 @@
 #include "daemon/json_text.h"
 #include "daemon/open_store.h"
 #include "daemon/rfc3339.h"
+#include "daemon/track_melodies.h"
 #include "daemon/utf8.h"
 
 namespace spintag::daemon {
@@ -130,10 +131,15 @@ int run_catalog_list(const CommonOptions& common, const CatalogListOptions& opti
 
 int run_catalog_show(const CommonOptions& common, std::int64_t track_id, bool json) {
   const StoreSite site(load_settings(common).settings);
-  const auto track = site.open().find_track(track_id);
+  db::Store store = site.open();
+  const auto track = store.find_track(track_id);
   if (!track) return no_such_track(track_id);
+  const std::vector<db::Melodies> melodies = store.melodies({&track_id, 1});
   if (json) {
-    std::cout << json_text(track_to_json(*track)) << std::endl;
+    nlohmann::ordered_json shown = track_to_json(*track);
+    shown["melodies"] = nlohmann::ordered_json::array();
+    for (const db::Melodies& row : melodies) shown["melodies"].push_back(describe_melodies(row));
+    std::cout << json_text(shown) << std::endl;
     return kDone;
   }
   const auto line = [](const char* name, const std::string& value) {
@@ -149,6 +155,7 @@ int run_catalog_show(const CommonOptions& common, std::int64_t track_id, bool js
   line("recording_mbid", track->info.recording_mbid);
   line("length", duration_text(track->duration_s));
   line("landmarks", std::to_string(track->landmarks));
+  for (const db::Melodies& row : melodies) line("melody", melodies_text(row));
   line("source", to_utf8(track->source));
   line("content", track->content_hash);
   line("ingested", to_rfc3339(track->ingested_at));

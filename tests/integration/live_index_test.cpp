@@ -17,6 +17,7 @@
 
 #include "daemon/index_follower.h"
 #include "daemon/status_board.h"
+#include "db/connection.h"
 #include "db/private_cluster.h"
 #include "fingerprint/profile.h"
 #include "fingerprint/reference.h"
@@ -30,7 +31,7 @@ namespace fs = std::filesystem;
 
 class LiveIndexTest : public ::testing::Test {
  protected:
-  LiveIndexTest() : store_(make_database()) {}
+  LiveIndexTest() : url_(make_database()), store_(url_) {}
 
   static std::string make_database() {
     static int number = 0;
@@ -64,6 +65,7 @@ class LiveIndexTest : public ::testing::Test {
   fs::path snapshot() const { return folder_.path() / "index.snapshot"; }
 
   test::ScratchFolder folder_{"live-index"};
+  std::string url_;
   db::Store store_;
 };
 
@@ -97,6 +99,29 @@ TEST_F(LiveIndexTest, AddedAndRemovedBetweenTwoLooksIsNotThere) {
   store_.remove_track(put(store_, 2));
   index.refresh(store_);
   EXPECT_EQ(index.current()->track_count(), 1U);
+}
+
+TEST_F(LiveIndexTest, TunesWithoutARecordingNeitherEnterItNorSpoilItsSnapshot) {
+  const auto song = put(store_, 1);
+  const std::vector<std::byte> packed(10);
+  const std::vector<db::NewMelodies> melodies = {{"notes", 1, packed}};
+  db::NewTrack tune;
+  tune.source = "tunes.notes#1";
+  tune.content_hash = "tune";
+  tune.duration_s = 10;
+  tune.melodies = melodies;
+  {
+    LiveIndex index(store_, snapshot());
+    store_.put_track(tune);
+    EXPECT_EQ(index.refresh(store_), 1U);
+    EXPECT_EQ(index.current()->track_count(), 1U);
+    index.save_if_worthwhile();
+  }
+  // An index that was built from the store would have this title; a change would have told of it.
+  db::Connection(url_).query("update tracks set title = 'unheard of'");
+  LiveIndex index(store_, snapshot());
+  EXPECT_EQ(index.current()->track_count(), 1U);
+  EXPECT_NE(index.current()->metadata(song).find("song 1"), std::string_view::npos);
 }
 
 TEST_F(LiveIndexTest, ASnapshotIsCaughtUpWithTheStore) {

@@ -59,6 +59,14 @@ TEST_F(InputFilesTest, NamedFileIsTakenWhateverItsNameAndOnlyOnce) {
   EXPECT_THAT(find_input_files({odd, odd}).files, ElementsAre(odd));
 }
 
+TEST_F(InputFilesTest, FoldersHoldTunesToo) {
+  const std::string a = put("a.mid");
+  const std::string b = put("b.MIDI");
+  const std::string c = put("c.Notes");
+  put("d.note");
+  EXPECT_THAT(find_input_files({folder_.string()}).files, ElementsAre(a, b, c));
+}
+
 TEST_F(InputFilesTest, FolderWithoutAudioMissingPathAndUrlAreNamed) {
   put("texts/readme.txt");
   const InputFiles found = find_input_files(

@@ -17,6 +17,7 @@
 #include "daemon/commands/config.h"
 #include "daemon/commands/demo.h"
 #include "daemon/commands/doctor.h"
+#include "daemon/commands/hum.h"
 #include "daemon/commands/identify.h"
 #include "daemon/commands/ingest.h"
 #include "daemon/commands/plays.h"
@@ -42,6 +43,7 @@ class CommandLine {
     add_run();
     add_ingest();
     add_identify();
+    add_hum();
     add_catalog();
     add_plays();
     add_config();
@@ -136,6 +138,18 @@ class CommandLine {
                     "hear no more than that (default: all; 30 of an endless stream)")
         ->type_name("N")
         ->check(CLI::PositiveNumber);
+  }
+
+  void add_hum() {
+    CLI::App& hum = add(app_, "hum", "name the tune that somebody hums, sings or whistles",
+                        [this] { return run_hum(common_, hum_); });
+    hum.add_option("FILE", hum_.file, "a recording of it, or - for standard input")
+        ->required()
+        ->type_name("");
+    hum.add_option("--top", hum_.top, "answers, the likeliest first (default: 10)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1000));
+    hum.add_flag("--json", hum_.json, "one JSON object");
   }
 
   void add_catalog() {
@@ -256,6 +270,7 @@ class CommandLine {
   CommonOptions common_;
   IngestOptions ingest_;
   IdentifyOptions identify_;
+  HumOptions hum_;
   CatalogListOptions list_;
   std::int64_t shown_ = 0;
   bool show_json_ = false;

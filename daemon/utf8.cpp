@@ -88,4 +88,11 @@ std::string fit(std::string_view text, std::size_t columns) {
   return std::string(text);
 }
 
+std::string padded(std::string_view text, std::size_t columns) {
+  const std::string shown = fit(text, columns);
+  std::size_t width = 0;
+  for (const char byte : shown) width += (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+  return shown + std::string(columns - width, ' ');
+}
+
 }  // namespace spintag::daemon

@@ -21,4 +21,7 @@ std::string tidy(std::string_view text);
 /// it is longer.
 std::string fit(std::string_view text, std::size_t columns);
 
+/// The same, with blanks to fill the columns.
+std::string padded(std::string_view text, std::size_t columns);
+
 }  // namespace spintag::daemon

@@ -25,13 +25,6 @@ namespace {
 /// Enough rows for whoever asked: unwinds the store's loop.
 struct EnoughRows {};
 
-std::string padded(const std::string& text, std::size_t columns) {
-  const std::string shown = fit(text, columns);
-  std::size_t width = 0;
-  for (const char byte : shown) width += (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
-  return shown + std::string(columns - width, ' ');
-}
-
 void print_row(const db::Track& track, bool as_table) {
   const std::string duration = duration_text(track.duration_s);
   if (as_table) {

@@ -160,7 +160,7 @@ TEST_F(CatalogCommand, UsageErrorsAreStatusTwoAndHelpIsZero) {
   EXPECT_EQ(house_->run({}).status, 2);
   EXPECT_EQ(house_->run({"catalog"}).status, 2);
   EXPECT_EQ(house_->run({"ingest"}).status, 2);
-  EXPECT_EQ(house_->run({"hum", "x.wav"}).status, 2);
+  EXPECT_EQ(house_->run({"similar", "x.wav"}).status, 2);
   EXPECT_EQ(house_->run({"identify", "--no-such-option", "x.wav"}).status, 2);
   EXPECT_EQ(house_->run({"identify", "--log-level", "loud", song(1)}).status, 2);
   EXPECT_EQ(house_->run({"identify", "--device", "abacus", song(1)}).status, 2);

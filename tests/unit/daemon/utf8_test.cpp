@@ -38,5 +38,12 @@ TEST(Utf8, FitCountsCharactersNotBytes) {
   EXPECT_EQ(fit("abc", 1), "…");
 }
 
+TEST(Utf8, PaddedTextHasAllItsColumns) {
+  EXPECT_EQ(padded("ab", 4), "ab  ");
+  EXPECT_EQ(padded("\u00e4b", 4), "\u00e4b  ") << "a code point is a column";
+  EXPECT_EQ(padded("abcd", 4), "abcd");
+  EXPECT_EQ(padded("abcde", 4), "abc\u2026");
+}
+
 }  // namespace
 }  // namespace spintag::daemon

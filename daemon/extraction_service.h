@@ -71,7 +71,7 @@ class FilePeaks {
   std::vector<float> kept_;
   std::size_t room_ = 0;  ///< samples, taken from the service
   std::optional<fingerprint::PeakExtractor> extractor_;
-  fingerprint::Extraction heard_;  ///< 2.4 KB a second at the most, 10 with levels
+  fingerprint::Extraction heard_;  ///< 2.4 KB a second at the most, 12 with levels
 };
 
 }  // namespace spintag::daemon

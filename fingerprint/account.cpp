@@ -44,6 +44,7 @@ constexpr double kAboveU = 3.0;
 // A level that is lacking is told by what is beyond a deviation or so of those of right tracks.
 constexpr double kUsualDeficitDb = 5;
 constexpr double kLargestDeficitDb = 15;
+constexpr double kFewestKnown = 0.9;     ///< of the peaks, to be told; a stream forgets its levels
 constexpr double kMomentApartS = 0.030;  ///< later than that after a peak begins another moment
 constexpr int kStrongestPerS = 12;       ///< of the query, as dense as a reference
 constexpr double kForeignDb = 15;        ///< from here on a peak counts as strong
@@ -92,7 +93,7 @@ class Bookkeeper {
     const std::vector<ExpectedPeak> possible = possible_peaks();
     account.masking = masking(possible);
     account.missing_share = missing_share(possible);
-    if (query_.levels() != nullptr) account.deficit = deficit(possible);
+    account.deficit = deficit(possible);
     account.moments = moments();
     add_foreign(account);
     return account;
@@ -130,10 +131,16 @@ class Bookkeeper {
     return static_cast<double>(missing) / std::max(1.0, static_cast<double>(possible.size()));
   }
 
-  static double deficit(std::span<const ExpectedPeak> possible) {
+  static std::optional<double> deficit(std::span<const ExpectedPeak> possible) {
     double sum_db = 0;
-    for (const ExpectedPeak& e : possible) sum_db += e.deficit_db;
-    return std::sqrt(sum_db / std::max(1.0, static_cast<double>(possible.size())));
+    double known = 0;
+    for (const ExpectedPeak& e : possible) {
+      sum_db += e.deficit_db.value_or(0);
+      known += e.deficit_db ? 1 : 0;
+    }
+    if (known == 0 || known < kFewestKnown * static_cast<double>(possible.size()))
+      return std::nullopt;
+    return std::sqrt(sum_db / known);
   }
 
   static double masking(std::span<const ExpectedPeak> possible) {
@@ -220,12 +227,13 @@ class Bookkeeper {
     return median(losses);
   }
 
-  double deficit_db(std::size_t i) const {
+  std::optional<double> deficit_db(std::size_t i) const {
+    if (query_.levels() == nullptr) return std::nullopt;
     const ExpectedPeak& expected = expected_[i];
-    if (expected.found || query_.levels() == nullptr) return 0;
     const auto level =
         query_.levels()->salience_db(query_.start_s() + expected.time_s, expected.freq_hz);
-    if (!level) return 0;
+    if (!level) return std::nullopt;
+    if (expected.found) return 0;
     const double around_db = expected.loss_around_db;
     const double loss_db = std::max(around_db, loss_at_time(i).value_or(around_db));
     const double lacking_db = expected.salience_db - loss_db - *level;

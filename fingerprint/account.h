@@ -22,7 +22,7 @@ struct Account {
   /// Over the same peaks, the square root of the mean of what is missing there of the level that
   /// the track leads one to expect, beyond 5 dB. Sound that is added covers a peak and takes no
   /// energy away, so whatever was added this is small for the right track. Not there if the query's
-  /// levels are not known.
+  /// levels are not known, or not where a tenth of the peaks should be.
   std::optional<double> deficit = std::nullopt;
   double explained_share = 0;  ///< of the query's own strongest peaks, by the track
   double foreign_per_s = 0;    ///< strong peaks of the query that the track does not explain
@@ -47,8 +47,8 @@ struct ExpectedPeak {
   double masker_db = 0;    ///< salience of the query's strongest that may hide it; 0 = none
   double loss_around_db = 0;  ///< median loss of those found around it, itself left out
   /// How far beyond 5 dB the query's level there is below salience_db less the loss around it or at
-  /// its time, whichever is more; 0 of one that is found.
-  double deficit_db = 0;
+  /// its time, whichever is more; 0 of one that is found. Not there if the level is not known.
+  std::optional<double> deficit_db = std::nullopt;
 };
 
 /// The track's peaks in the window, in time order: what account_for() weighs, which leaves out what

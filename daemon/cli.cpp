@@ -141,7 +141,7 @@ class CommandLine {
   }
 
   void add_hum() {
-    CLI::App& hum = add(app_, "hum", "name the tune that somebody hums, sings or whistles",
+    CLI::App& hum = add(app_, "hum", "name the tune that somebody hums or sings",
                         [this] { return run_hum(common_, hum_); });
     hum.add_option("FILE", hum_.file, "a recording of it, or - for standard input")
         ->required()

@@ -17,7 +17,9 @@ namespace spintag::daemon {
 /// A track that may be what somebody hums.
 struct HummedTrack {
   std::int64_t track_id = 0;
-  double distance = 0;  ///< 0 = sung as written; comparable within one hum
+  /// Cost of the best way to sing it, some 1.5 a note if sung as written; comparable within one
+  /// hum.
+  double distance = 0;
   friend bool operator==(const HummedTrack&, const HummedTrack&) = default;
 };
 

@@ -60,7 +60,7 @@ struct ScalingParams {
 /// @param queries    one a scale, integers; those that are empty take no part
 /// @param sequences  numbers of those to look at
 /// @return for each of `sequences` its best hits, best first, one sequence after another. The same
-/// from every device and processor.
+/// on every processor; a CUDA device has no kernel for it yet, and the processor does the work.
 /// @throws std::invalid_argument for a query that is too long, DeviceError if the device fails
 std::vector<ScalingHit> linear_scaling(Device& device, const ScalingSequences& references,
                                        std::span<const std::vector<float>> queries,

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <cstdlib>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "kernels/multiversion.h"
@@ -131,10 +134,26 @@ void lane_distances(std::span<const std::int16_t> references, std::span<const st
 
 }  // namespace
 
+namespace {
+
+std::size_t longest_of(std::span<const WarpingCandidate> candidates) {
+  std::size_t longest = 0;
+  for (const WarpingCandidate& candidate : candidates)
+    longest = std::max<std::size_t>(longest, candidate.length);
+  if (longest > kLongestWarpedCandidate)
+    throw std::invalid_argument("warping: a candidate has " + std::to_string(longest) +
+                                " elements (65535 at most)");
+  return longest;
+}
+
+}  // namespace
+
 std::vector<std::uint16_t> serial_warping_distances(std::span<const std::int16_t> references,
                                                     std::span<const std::int16_t> query,
                                                     std::span<const WarpingCandidate> candidates,
                                                     const WarpingParams& params) {
+  longest_of(candidates);
+  assert(params.cap <= 8000);
   std::vector<std::uint16_t> distances;
   distances.reserve(candidates.size());
   for (const WarpingCandidate& candidate : candidates) {
@@ -149,13 +168,11 @@ std::vector<std::uint16_t> warping_distances(Device& device,
                                              std::span<const WarpingCandidate> candidates,
                                              const WarpingParams& params) {
   std::vector<std::uint16_t> distances(candidates.size(), kNoPath);
+  assert(params.cap <= 8000);
+  const std::size_t columns = longest_of(candidates);
   if (query.empty() || candidates.empty()) return distances;
   if (device.is_cuda() && query.size() <= cuda::kMostWarpedRows && params.cap <= cuda::kLargestCap)
     return cuda::warping_distances(device, references, query, candidates, params);
-  std::size_t columns = 0;
-  for (const WarpingCandidate& candidate : candidates) {
-    columns = std::max<std::size_t>(columns, candidate.length);
-  }
   const std::size_t blocks = (candidates.size() + kLanes - 1) / kLanes;
   const std::size_t cores =
       params.threads != 0 ? params.threads : std::thread::hardware_concurrency();

@@ -15,13 +15,15 @@ namespace spintag::kernels {
 /// A stretch of a reference, read at any speed. Element j is the sample at `start` + j * `step`, or
 /// the sequence's first or last one where that lies outside, plus `level`.
 struct WarpingCandidate {
-  std::uint32_t first = 0;   ///< the sequence begins here in the array of all references
-  std::uint32_t count = 1;   ///< samples of the sequence, at least 1
+  std::uint32_t first = 0;   ///< the sequence begins here in the array of all references, and
+  std::uint32_t count = 1;   ///< has so many samples, at least 1, all of them inside
   std::int32_t start = 0;    ///< in samples from the sequence's first; may be negative
   std::uint32_t step = 0;    ///< in 1/65536 of a sample: 65536 reads it as it is
-  std::uint32_t length = 0;  ///< elements
+  std::uint32_t length = 0;  ///< elements, kLongestWarpedCandidate at most
   std::int32_t level = 0;    ///< the transposition
 };
+
+inline constexpr std::uint32_t kLongestWarpedCandidate = 65535;
 
 struct WarpingParams {
   /// A cell costs at most that, so that one wrong note does not decide; 8000 at most.
@@ -54,7 +56,8 @@ constexpr std::uint16_t warping_far(std::uint16_t cap) {
 /// @param references  all sequences, one after another
 /// @param query       within 16383 of every element after `level` was added
 /// @return a distance for each candidate
-/// @throws DeviceError if the device fails. One caller per Device.
+/// @throws DeviceError if the device fails, std::invalid_argument for a candidate that is too long.
+/// One caller per Device.
 std::vector<std::uint16_t> warping_distances(Device& device,
                                              std::span<const std::int16_t> references,
                                              std::span<const std::int16_t> query,

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -29,7 +30,7 @@ using Json = nlohmann::ordered_json;
 using fingerprint::kContourRate;
 using fingerprint::MelodyMatcher;
 
-constexpr int kHumRateHz = 8000;      // a whistle of 1.4 kHz has six samples a period
+constexpr int kHumRateHz = 8000;      // the highest pitch has six samples a period
 constexpr double kLongestHum_s = 60;  // of a file that goes on, or a stream
 
 // The file cannot be answered for, for the reason in what().
@@ -74,8 +75,9 @@ std::vector<float> read_audio(const std::string& file, const std::stop_token& st
 // @throws NoHum if there is not enough to go by
 fingerprint::Contour pitch_of(const std::vector<float>& samples) {
   fingerprint::Contour pitches = fingerprint::track_pitch(samples, kHumRateHz);
-  const std::size_t frames = fingerprint::bridge(pitches).size();
-  if (frames == 0) throw NoHum("nobody hums, sings or whistles in it");
+  const auto frames = static_cast<std::size_t>(
+      std::count_if(pitches.begin(), pitches.end(), [](float pitch) { return pitch > 0; }));
+  if (frames == 0) throw NoHum("nobody hums or sings in it");
   if (frames < MelodyMatcher::kShortestHum) {
     char text[96];
     std::snprintf(text, sizeof text, "too short: %.1f s are hummed (at least %.1f s are needed)",
@@ -99,10 +101,9 @@ class HumDesk {
         book_(store_, [](const std::string& fault) { std::cerr << "spintag: " << fault << "\n"; }),
         matcher_(book_.index()) {}
 
+  bool knows_melodies() const { return book_.index().size() > 0; }
+
   std::vector<NamedTrack> answer(const std::vector<float>& samples, std::size_t top) {
-    if (book_.index().size() == 0) {
-      throw NoHum("the catalogue has no melodies (spintag ingest FILE.mid or FILE.notes)");
-    }
     const auto found = matcher_.match(device_, pitch_of(samples));
     std::vector<NamedTrack> results;
     for (const HummedTrack& track : book_.tracks(found, top)) {
@@ -139,6 +140,9 @@ void print_json(const std::string& file, const Answer& answer) {
 
 void print_rows(const Answer& answer) {
   const bool as_table = ::isatty(STDOUT_FILENO) == 1;
+  if (as_table && answer.results.empty() && answer.error.empty()) {
+    std::cout << "nothing that is long enough for it\n";
+  }
   if (as_table && !answer.results.empty()) {
     std::cout << padded("RANK", 6) << padded("TRACK", 9) << padded("DISTANCE", 10)
               << padded("TITLE", 35) << " SOURCE\n";
@@ -164,11 +168,14 @@ void print_rows(const Answer& answer) {
 
 int run_hum(const CommonOptions& common, const HumOptions& options) {
   const config::Loaded loaded = load_settings(common);
-  StopOnSignal stop;
   HumDesk desk(loaded.settings, options.file);
+  StopOnSignal stop;
   const auto began_at = std::chrono::steady_clock::now();
   Answer answer;
   try {
+    if (!desk.knows_melodies()) {
+      throw NoHum("the catalogue has no melodies (spintag ingest FILE.mid or FILE.notes)");
+    }
     answer.results =
         desk.answer(read_audio(options.file, stop.token()), static_cast<std::size_t>(options.top));
   } catch (const NoHum& reason) {

@@ -57,7 +57,7 @@ std::vector<std::vector<float>> vectors_of(const MelodyIndex& index, std::size_t
   for (const MelodyNote& note : index.melody(number).notes) {
     const auto start =
         static_cast<std::size_t>(std::lround(note.onset_s * kContourRate / kCoarseFrames));
-    if (start + inside >= contour.size() && start != 0) continue;
+    if (start + inside >= contour.size() && !vectors.empty()) continue;  // the first always counts
     std::vector<float> vector(samples);
     for (std::size_t i = 0; i < samples; ++i) {
       vector[i] = contour[std::min(start + i, contour.size() - 1)];

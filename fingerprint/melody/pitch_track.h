@@ -13,7 +13,7 @@ namespace spintag::fingerprint {
 /// Costs are in units of YIN's normalised difference: 0 is a perfect period, 1 is none.
 struct PitchParams {
   float min_hz = 60;
-  float max_hz = 1400;         ///< a whistle; a period is six samples then
+  float max_hz = 1400;  ///< a period is six samples then; what is above 1,800 sounds an octave low
   float window_s = 0.032F;     ///< of the difference function, beside the longest period
   float cutoff_hz = 1500;      ///< low-pass before: noise above it only lifts the difference
   float unvoiced_cost = 0.5F;  ///< a frame is voiced if its period explains more than that

@@ -5,11 +5,12 @@
 // holds up to 32 rows of two candidates (one in each half of a register), and the threads of a
 // group hold all rows. After a column the last two rows of a thread go to the next one. That is
 // intra-task parallelism along the column, and inter-task parallelism over groups, warps and
-// halves. Instructions a cell pair: S. Luo et al. tell of DPX for such recurrences (min of three,
-// add and min in one); the cost |q - e| is made of one more of them and of half-precision adds,
-// which run beside them: w = min(max(e - q + cap, 0), 2 cap) is an integer below 2048, and the bits
-// of an integer below 2048 are a half-precision number of as many steps of 2^-24. So |w - cap| in
-// half precision is min(|e - q|, cap) as an integer, exactly.
+// halves. DPX instructions (W. Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU
+// Architecture", 2024) take the least of three, or add and take the less, in one; the cost |q - e|
+// is made of one more of them and of half-precision adds, which run beside them: w = min(max(e - q
+// + cap, 0), 2 cap) is an integer below 2048, and the bits of an integer below 2048 are a
+// half-precision number of as many steps of 2^-24. So |w - cap| in half precision is min(|e - q|,
+// cap) as an integer, exactly.
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // tests/eval/hum_eval.cpp - how often the melody that was hummed is found among many.
 //
-// usage: spintag_hum_eval [--serial] [--threads N] [--count N] [--true-pitch] [--list] HUMS
-// NOTES...
+// usage: spintag_hum_eval [--fast F] [--serial] [--threads N] [--count N] [--true-pitch] [--list]
+// HUMS NOTES...
 //   HUMS          folder with truth.csv, whose columns file, accept and near are read (melodies
 //                 separated by semicolons), and the recordings that it names
 //   NOTES         melodies, as fingerprint/melody/notes_file.h reads them
@@ -95,6 +95,7 @@ std::vector<Hum> read_truth(const fs::path& file) {
 
 fp::Contour true_pitch(fs::path file) {
   std::ifstream in(file.replace_extension(".pv"));
+  if (!in) throw std::runtime_error(file.string() + ": cannot be opened");
   fp::Contour pitches;
   for (float pitch = 0; in >> pitch;) pitches.push_back(pitch);
   return pitches;
@@ -154,13 +155,16 @@ Options parse(const std::vector<std::string>& arguments) {
       options.true_pitch = true;
     } else if (argument == "--list") {
       options.list = true;
+    } else if (argument.starts_with("--")) {
+      throw std::runtime_error(argument + " is no option");
     } else if (options.hums.empty()) {
       options.hums = argument;
     } else {
       options.notes.push_back(argument);
     }
   }
-  if (options.notes.empty()) throw std::runtime_error("usage: spintag_hum_eval HUMS NOTES...");
+  if (options.notes.empty())
+    throw std::runtime_error("usage: spintag_hum_eval [options] HUMS NOTES...");
   return options;
 }
 

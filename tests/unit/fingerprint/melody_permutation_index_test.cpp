@@ -41,6 +41,13 @@ TEST_F(PermutationIndexTest, NominatesTheMelodyWhateverKeyTempoAndStart) {
   }
 }
 
+TEST_F(PermutationIndexTest, MelodyOfOneNoteAfterARestHasItsVector) {
+  MelodyIndex one;
+  one.add({{{1, 0.5F, 60}}, {}});
+  const PermutationIndex fast(one);
+  EXPECT_EQ(fast.candidates(Contour(80, 60.0F), std::vector<double>{1}, 1).size(), 1U);
+}
+
 TEST_F(PermutationIndexTest, GivesTheShareThatIsAskedForEachMelodyOnce) {
   const PermutationIndex fast(index_);
   const Contour hum = sung(index_.melody(3), {});

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
 namespace spintag::kernels {
@@ -53,6 +54,20 @@ TEST(Warping, StepsPassOverOneElementOfEither) {
 TEST(Warping, PassingOverAnElementOfTheQueryIsPaidTwice) {
   EXPECT_EQ(serial({10, 20}, {10, 99, 23}), 2 * 3);
   EXPECT_EQ(serial({10, 99, 23}, {10, 20}), 3);  // over one of the reference, once
+}
+
+TEST(Warping, PassingOverTheQueryCostsOnlyIfSkipsPay) {
+  // 10 meets 10 and 23 meets 20; 99 between them is passed over, at the cost of 3 once more or not.
+  EXPECT_EQ(serial({10, 20}, {10, 99, 23}), 6);
+  EXPECT_EQ(serial({10, 20}, {10, 99, 23}, {.skips_pay = false}), 3);
+}
+
+TEST(Warping, CandidateThatIsTooLongIsRefused) {
+  const Samples references = {1, 2, 3};
+  const std::vector<WarpingCandidate> long_one = {
+      {.first = 0, .count = 3, .start = 0, .step = 65536, .length = 65536, .level = 0}};
+  EXPECT_THROW(serial_warping_distances(references, references, long_one), std::invalid_argument);
+  EXPECT_THROW(in_lanes(references, references, long_one), std::invalid_argument);
 }
 
 TEST(Warping, BeginsAndEndsAnywhere) {
@@ -125,10 +140,12 @@ TEST_P(WarpingTwins, AgreeOnEverySize) {
       candidate.level = in_range(-1200, 1200);
     }
     for (const std::uint16_t cap : {std::uint16_t{1}, std::uint16_t{400}, std::uint16_t{3000}}) {
-      const WarpingParams params{.cap = cap, .threads = 2};
-      EXPECT_EQ(in_lanes(references, query, candidates, params),
-                serial_warping_distances(references, query, candidates, params))
-          << count << " candidates, cap " << cap;
+      for (const bool skips_pay : {false, true}) {
+        const WarpingParams params{.cap = cap, .skips_pay = skips_pay, .threads = 2};
+        EXPECT_EQ(in_lanes(references, query, candidates, params),
+                  serial_warping_distances(references, query, candidates, params))
+            << count << " candidates, cap " << cap;
+      }
     }
   }
 }

@@ -187,8 +187,9 @@ class Store {
   /// keeps its id. Known content without a fingerprint of this profile and version, or melodies of
   /// these methods and versions, gets them (`replaced`).
   PutResult put_track(const NewTrack& track);
-  /// Several, as if put one after another, in one transaction: all of them or none. A few hundred
-  /// at most, since each holds two of the server's locks until the end.
+  /// Several, as if put one after another, in one transaction: all of them or none. A few dozen
+  /// at most, since each holds two of the server's locks until the end, beside those of other
+  /// clients.
   std::vector<PutResult> put_tracks(std::span<const NewTrack> tracks);
   std::optional<Track> find_track(std::int64_t track_id);
   std::optional<Track> find_by_hash(const std::string& content_hash);

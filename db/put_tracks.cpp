@@ -146,13 +146,15 @@ bool has_melodies(Connection& connection, std::int64_t track_id, const NewMelodi
   return !connection
               .query(
                   "select 1 from melodies where track_id = $1 and method = $2"
-                  " and method_version = $3",
-                  {track_id, melodies.method, melodies.method_version})
+                  " and method_version = $3 and packed = $4",
+                  {track_id, melodies.method, melodies.method_version,
+                   format_bytea(melodies.packed)})
               .empty();
 }
 
 /// The recording is known. Its fingerprint may still be of another profile or an older version, and
-/// so may its melodies.
+/// so may its melodies; their bytes are compared, so that a damaged row is mended by the same
+/// content.
 PutResult put_known(Connection& connection, const KnownTracks::Known& known,
                     const NewTrack& track) {
   if (known.source ==

@@ -184,8 +184,8 @@ class Store {
   // --- catalogue
   /// One transaction: track, fingerprint, melodies, change_log. Idempotent by content_hash, also
   /// between processes; the same source with other content replaces that track's audio and tags and
-  /// keeps its id. Known content without a fingerprint of this profile and version, or melodies of
-  /// these methods and versions, gets them (`replaced`).
+  /// keeps its id. Known content without a fingerprint of this profile and version, or without
+  /// these melodies (method, version and bytes), gets them (`replaced`).
   PutResult put_track(const NewTrack& track);
   /// Several, as if put one after another, in one transaction: all of them or none. A few dozen
   /// at most, since each holds two of the server's locks until the end, beside those of other

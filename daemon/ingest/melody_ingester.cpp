@@ -124,6 +124,15 @@ FileReport failed(const std::string& source, const std::string& reason) {
   return report;
 }
 
+/// A damaged row is as good as none: the file mends it.
+bool is_whole(std::span<const std::byte> packed) {
+  try {
+    return !fingerprint::unpack_melodies(packed).empty();
+  } catch (const MelodyError&) {
+    return false;
+  }
+}
+
 /// A line of a .notes file. @throws MelodyError
 std::optional<fingerprint::NamedMelody> parse_line(const std::string& line) {
   std::istringstream in(line);
@@ -190,7 +199,8 @@ bool MelodyIngester::has_melodies(std::int64_t track_id) {
   const auto stored = patiently_([&](db::Store& store) { return store.melodies({&track_id, 1}); });
   return std::ranges::any_of(stored, [](const db::Melodies& melodies) {
     return melodies.method == fingerprint::kMelodyFromMidi &&
-           melodies.method_version == fingerprint::kPackedMelodyVersion;
+           melodies.method_version == fingerprint::kPackedMelodyVersion &&
+           is_whole(melodies.packed);
   });
 }
 

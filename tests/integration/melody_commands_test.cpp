@@ -230,10 +230,30 @@ TEST_F(MelodyCommands, ADamagedMelodyIsToldOfWithItsTrack) {
   direct.query("update melodies set packed = '\\x0101' where track_id = $1", {id});
   EXPECT_THAT(shown(tunes[0]["track_id"])["melodies"][0]["error"].get<std::string>(),
               HasSubstr("track " + id + ": its melody (notes) is damaged"));
+  EXPECT_EQ(ingest(put("three.notes", kThreeTunes)).back()["ingested"], 1);
+  EXPECT_EQ(shown(tunes[0]["track_id"])["melodies"][0]["notes"], 4) << "mended by ingest";
+}
+
+TEST_F(MelodyCommands, AMelodyOfAnotherVersionIsToldOfAndMended) {
+  const auto tunes = ingest(put("three.notes", kThreeTunes));
+  const std::string id = tunes[0]["track_id"].dump();
+  db::Connection direct(house_.database_url());
   direct.query("update melodies set method_version = 99 where track_id = $1", {id});
   EXPECT_THAT(house_.run({"catalog", "show", id}).out, HasSubstr("version 99"));
   EXPECT_EQ(ingest(put("three.notes", kThreeTunes)).back()["ingested"], 1);
   EXPECT_EQ(shown(tunes[0]["track_id"])["melodies"][0]["notes"], 4) << "mended by ingest";
+}
+
+TEST_F(MelodyCommands, AnUnchangedMidiFileMendsItsDamagedMelody) {
+  const std::string file = put("a.mid", reel("reel"));
+  const Json id = ingest(file)[0]["track_id"];
+  db::Connection direct(house_.database_url());
+  direct.query("update melodies set packed = '\\x0101' where track_id = $1", {id.dump()});
+  const auto again = ingest(file);
+  EXPECT_EQ(again[0]["event"], "ingested");
+  EXPECT_EQ(again[0]["track_id"], id);
+  EXPECT_EQ(shown(id)["melodies"][0]["notes"], 8);
+  EXPECT_EQ(ingest(file)[0]["event"], "skipped");
 }
 
 }  // namespace

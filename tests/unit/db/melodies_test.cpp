@@ -71,6 +71,17 @@ TEST_F(MelodyStore, ANewVersionOfTheMethodTakesTheOldOnesPlace) {
   EXPECT_EQ(count("change_log"), 2);
 }
 
+TEST_F(MelodyStore, ADamagedMelodyIsMendedByTheSameTune) {
+  const PutResult first = store_.put_track(tune(1));
+  direct_.query("update melodies set packed = '\\x0101'");
+  const PutResult again = store_.put_track(tune(1));
+  EXPECT_EQ(again.what, What::replaced);
+  EXPECT_EQ(again.track_id, first.track_id);
+  EXPECT_EQ(store_.melodies({&first.track_id, 1}).at(0).packed, packed_);
+  EXPECT_EQ(count("change_log"), 2);
+  EXPECT_EQ(store_.put_track(tune(1)).what, What::already_there);
+}
+
 TEST_F(MelodyStore, AMelodyIsAddedToARecordingThatIsThere) {
   const PutResult put = store_.put_track(made_up_track(1, packed_));
   EXPECT_TRUE(store_.put_melodies(put.track_id, {"recording", 1, packed_}));

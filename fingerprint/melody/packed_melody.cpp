@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kMs = 1000;  // a second
 constexpr std::uint64_t kLongest_ms = static_cast<std::uint64_t>(kLongestMelody_s * kMs);
+constexpr std::uint64_t kLongestTogether_ms = static_cast<std::uint64_t>(kLongestMelodies_s * kMs);
 constexpr int kHighestPitch = 127;
 constexpr int kFineSteps = 100;  // a semitone
 // Onsets are floats: an hour into a song they are this far apart, and so may the end of one note
@@ -58,7 +59,8 @@ void check(const Melody& melody) {
   }
 }
 
-void pack(const Melody& melody, std::vector<std::byte>& to) {
+/// @return its length in milliseconds
+std::uint64_t pack(const Melody& melody, std::vector<std::byte>& to) {
   check(melody);
   const bool whole = std::ranges::all_of(
       melody.notes, [](const MelodyNote& note) { return note.pitch == std::round(note.pitch); });
@@ -88,6 +90,7 @@ void pack(const Melody& melody, std::vector<std::byte>& to) {
     put(to, phrase - before);
     before = phrase;
   }
+  return static_cast<std::uint64_t>(end_ms);
 }
 
 class Unpacker {
@@ -152,11 +155,14 @@ class Unpacker {
       if (phrase >= notes || (i > 0 && step == 0)) fail();
       melody.phrases.push_back(static_cast<std::uint32_t>(phrase));
     }
+    together_ms_ += end_ms;
+    if (together_ms_ > kLongestTogether_ms) fail();
     return melody;
   }
 
   std::span<const std::byte> bytes_;
   std::size_t at_ = 0;
+  std::uint64_t together_ms_ = 0;  ///< all melodies so far
 };
 
 }  // namespace
@@ -164,7 +170,13 @@ class Unpacker {
 std::vector<std::byte> pack_melodies(std::span<const Melody> melodies) {
   std::vector<std::byte> packed;
   put(packed, melodies.size());
-  for (const Melody& melody : melodies) pack(melody, packed);
+  std::uint64_t together_ms = 0;
+  for (const Melody& melody : melodies) together_ms += pack(melody, packed);
+  if (together_ms > kLongestTogether_ms) {
+    throw MelodyError("melodies of more than " +
+                      std::to_string(static_cast<int>(kLongestMelodies_s / 3600)) +
+                      " hours together");
+  }
   return packed;
 }
 

@@ -129,6 +129,20 @@ TEST(PackedMelody, AnyBytesAreAMelodyOrRefused) {
   EXPECT_GT(refused, 1000);
 }
 
+TEST(PackedMelody, MelodiesThatAreTooLongTogetherAreNeitherPackedNorRead) {
+  const Melody longest{{{0, static_cast<float>(kLongestMelody_s), 60}}, {}};
+  std::vector<Melody> voices(16, longest);
+  auto packed = pack_melodies(voices);
+  EXPECT_EQ(unpack_melodies(packed).size(), 16U);
+  const Melody shortest{{{0, 0.001F, 60}}, {}};
+  voices.push_back(shortest);
+  EXPECT_THROW(pack_melodies(voices), MelodyError);
+  const auto one_more = pack_melodies({&shortest, 1});
+  packed.insert(packed.end(), one_more.begin() + 1, one_more.end());
+  packed[0] = std::byte{17};
+  EXPECT_THROW(unpack_melodies(packed), MelodyError);
+}
+
 TEST(PackedMelody, ACountThatNobodyCouldMeanTakesNoMemory) {
   std::vector<std::byte> packed = {std::byte{1}, std::byte{1}};
   for (int i = 0; i < 7; ++i) packed.push_back(std::byte{0xFF});  // 2^49 notes

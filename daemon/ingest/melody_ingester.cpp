@@ -7,10 +7,10 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <span>
 #include <sstream>
 #include <string_view>
@@ -32,6 +32,10 @@ using fingerprint::MelodyError;
 // Each holds two of the server's locks until the commit. Our private cluster has some 3,200 for all
 // its clients, and every worker has a batch of its own: 32 workers leave some over.
 constexpr std::size_t kTunesAtOnce = 40;
+
+// A line is some hundred bytes: what is larger is no list of tunes.
+constexpr std::uint64_t kLargestNotesFile = 64 << 20;
+constexpr std::size_t kIdColumns = 40;  // of an id in a message
 
 std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -133,18 +137,6 @@ bool is_whole(std::span<const std::byte> packed) {
   }
 }
 
-/// A line of a .notes file. @throws MelodyError
-std::optional<fingerprint::NamedMelody> parse_line(const std::string& line) {
-  std::istringstream in(line);
-  try {
-    auto named = fingerprint::read_notes(in, "");
-    if (named.empty()) return std::nullopt;  // a comment
-    return std::move(named.front());
-  } catch (const MelodyError& error) {
-    throw MelodyError(without_prefix(error.what(), ":1: "));  // the line's number is its caller's
-  }
-}
-
 }  // namespace
 
 /// A track with what its spans show; it must not move once they do.
@@ -231,32 +223,35 @@ FileReport MelodyIngester::ingest_midi(const std::string& file) {
 
 void MelodyIngester::ingest_notes(const std::string& file, const Tell& tell) {
   const db::NewTrack about = track_of_file(file);
+  if (static_cast<std::uint64_t>(about.source_size) > kLargestNotesFile) {
+    throw Refused("too large for a .notes file");
+  }
   std::ifstream in(file, std::ios::binary);
   if (!in) throw Refused(std::strerror(errno));
   std::unordered_map<std::string, std::size_t> line_of_id;
   std::vector<Tune> tunes;
   std::string line;
   bool any = false;
-  for (std::size_t number = 1; std::getline(in, line); ++number) {
+  for (std::size_t number = 0; fingerprint::next_notes_line(in, line, number);) {
     if (stop_.stop_requested()) throw Stopped{};
-    if (line.ends_with('\r')) line.pop_back();
+    if (!any && line.find('\t') == std::string::npos) {  // rather than say so of every line
+      throw Refused("not a .notes file: line " + std::to_string(number) + " has no tab");
+    }
+    any = true;
     try {
-      const auto named = parse_line(line);
-      if (!named) continue;
-      any = true;
-      const auto [first, is_new] = line_of_id.emplace(named->id, number);
+      const fingerprint::NamedMelody named = fingerprint::parse_notes_line(line);
+      const auto [first, is_new] = line_of_id.emplace(named.id, number);
       if (!is_new) {
-        throw MelodyError("the id " + to_utf8(named->id) + " is that of line " +
+        throw MelodyError("the id " + fit(to_utf8(named.id), kIdColumns) + " is that of line " +
                           std::to_string(first->second));
       }
       Tune tune{about, {}, {}};
-      tune.track.source = file + "#" + named->id;
+      tune.track.source = file + "#" + named.id;
       tune.track.content_hash = hash_of("spintag notes", line);
-      tune.track.info.title = tidy(named->id);
-      tune.hold(named->melody, fingerprint::kMelodyFromNotes);
+      tune.track.info.title = tidy(named.id);
+      tune.hold(named.melody, fingerprint::kMelodyFromNotes);
       tunes.push_back(std::move(tune));
     } catch (const MelodyError& error) {
-      any = true;
       put(tunes, tell);  // so that reports keep the order of the file
       tell(failed(file + ":" + std::to_string(number), to_utf8(error.what())));
     }

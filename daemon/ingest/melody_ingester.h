@@ -32,7 +32,9 @@ class MelodyIngester {
   MelodyIngester(const StoreSite& site, const MetadataSidecar* sidecar, std::stop_token stop);
 
   /// Skips what the catalogue has, by content. What cannot be read is told of and left out; the
-  /// lines around it are taken. Tunes are stored in batches, each whole or not at all.
+  /// lines around it are taken; but a .notes file of more than 64 MiB, or whose first line that is
+  /// neither empty nor a comment has no tab, is left out whole. Tunes are stored in batches, each
+  /// whole or not at all.
   /// @return false if `stop` came before the file was done
   /// @throws db::StoreError(unreachable) when the database stays away
   bool ingest(const std::string& file, const Tell& tell);

@@ -15,6 +15,8 @@ namespace {
 constexpr double kSecondsPerQuarter = 0.5;
 constexpr double kHighestPitch = 127;
 constexpr double kLongestQuarters = 1024;
+constexpr std::size_t kLongestQuote = 40;  // bytes: what is no melody may be a line of megabytes
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// Cuts the text before the separator off, and returns it.
 std::string_view cut(std::string_view& text, char separator) {
@@ -24,13 +26,22 @@ std::string_view cut(std::string_view& text, char separator) {
   return head;
 }
 
+/// For messages: cut short, between two characters if it is UTF-8.
+std::string shortened(std::string_view text) {
+  if (text.size() <= kLongestQuote) return std::string(text);
+  std::size_t end = kLongestQuote;
+  const auto continues = [&] { return (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80; };
+  while (end + 3 > kLongestQuote && continues()) --end;
+  return std::string(text.substr(0, end)) + "...";
+}
+
 template <class Number>
 Number number_in(std::string_view text, Number lowest, Number highest, const char* what) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !(value >= lowest) ||
       !(value <= highest)) {
-    throw MelodyError("\"" + std::string(text) + "\" is not " + what);
+    throw MelodyError("\"" + shortened(text) + "\" is not " + what);
   }
   return value;
 }
@@ -44,11 +55,11 @@ std::vector<std::uint32_t> add_events(std::string_view events, Melody& melody) {
     if (event.empty()) continue;
     const std::size_t colon = event.find(':');
     if (colon == std::string_view::npos) {
-      throw MelodyError("event \"" + std::string(event) + "\" has no length (PITCH:QUARTERS)");
+      throw MelodyError("event \"" + shortened(event) + "\" has no length (PITCH:QUARTERS)");
     }
     const double quarters = number_in(event.substr(colon + 1), 0.0, kLongestQuarters,
                                       "a length in quarters, above 0 and at most 1024");
-    if (quarters <= 0) throw MelodyError("event \"" + std::string(event) + "\" has no length");
+    if (quarters <= 0) throw MelodyError("event \"" + shortened(event) + "\" has no length");
     const double duration_s = quarters * kSecondsPerQuarter;
     note_of_event.push_back(static_cast<std::uint32_t>(melody.notes.size()));
     const std::string_view pitch = event.substr(0, colon);
@@ -71,32 +82,40 @@ void add_phrases(std::string_view phrases, const std::vector<std::uint32_t>& not
     const std::uint32_t note = note_of_event[event];
     if (note >= melody.notes.size()) continue;  // nothing but rests follow
     if (!melody.phrases.empty() && note < melody.phrases.back()) {
-      throw MelodyError("phrase start " + std::string(text) + " comes before the one before it");
+      throw MelodyError("phrase start " + shortened(text) + " comes before the one before it");
     }
     if (melody.phrases.empty() || note > melody.phrases.back()) melody.phrases.push_back(note);
   }
 }
 
-NamedMelody parse_line(std::string_view line) {
+}  // namespace
+
+bool next_notes_line(std::istream& in, std::string& line, std::size_t& number) {
+  while (std::getline(in, line)) {
+    ++number;
+    if (number == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty() && line.front() != '#') return true;
+  }
+  return false;
+}
+
+NamedMelody parse_notes_line(std::string_view line) {
   NamedMelody named;
   named.id = cut(line, '\t');
   if (named.id.empty()) throw MelodyError("no id before the first tab");
   const auto note_of_event = add_events(cut(line, '\t'), named.melody);
-  if (named.melody.notes.empty()) throw MelodyError(named.id + " has no notes");
+  if (named.melody.notes.empty()) throw MelodyError(shortened(named.id) + " has no notes");
   add_phrases(cut(line, '\t'), note_of_event, named.melody);
   return named;
 }
 
-}  // namespace
-
 std::vector<NamedMelody> read_notes(std::istream& in, const std::string& name) {
   std::vector<NamedMelody> melodies;
   std::string line;
-  for (std::size_t number = 1; std::getline(in, line); ++number) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.empty() || line.front() == '#') continue;
+  for (std::size_t number = 0; next_notes_line(in, line, number);) {
     try {
-      melodies.push_back(parse_line(line));
+      melodies.push_back(parse_notes_line(line));
     } catch (const MelodyError& error) {
       throw MelodyError(name + ":" + std::to_string(number) + ": " + error.what());
     }

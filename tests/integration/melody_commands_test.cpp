@@ -114,6 +114,31 @@ TEST_F(MelodyCommands, BadLinesAreNamedAndTheOthersAreTaken) {
   EXPECT_THAT(empty.err, HasSubstr("no tune in it"));
 }
 
+TEST_F(MelodyCommands, WhatIsNoNotesFileIsRefusedOnceAndWhole) {
+  const std::string prose = put("prose.notes", "# a list\n\nBuy milk\nBuy bread\nx\t60:1\n");
+  const Finished run = house_.run({"ingest", "--json", prose});
+  EXPECT_EQ(run.status, 1);
+  ASSERT_EQ(run.lines().size(), 2U);
+  EXPECT_EQ(run.lines()[0]["source"], prose);
+  EXPECT_EQ(run.lines()[0]["reason"], "not a .notes file: line 3 has no tab");
+  EXPECT_EQ(run.lines()[1]["failed"], 1);
+
+  const std::string huge = put("huge.notes", kThreeTunes);
+  fs::resize_file(huge, (64U << 20) + 1);
+  const Finished too_large = house_.run({"ingest", "--json", huge});
+  EXPECT_EQ(too_large.status, 1);
+  EXPECT_EQ(too_large.lines().at(0)["reason"], "too large for a .notes file");
+  EXPECT_EQ(house_.catalogue().size(), 0U);
+}
+
+TEST_F(MelodyCommands, AByteOrderMarkMakesNoOtherTune) {
+  const std::string file = put("three.notes",
+                               "\xEF\xBB\xBF"
+                               "first\t60:1 62:1\n");
+  EXPECT_EQ(ingest(file)[0]["source"], file + "#first");
+  EXPECT_EQ(ingest(put("three.notes", "first\t60:1 62:1\n"))[0]["event"], "skipped");
+}
+
 TEST_F(MelodyCommands, MoreLinesThanOneBatchHoldsAreAllTaken) {
   std::string text;
   for (int i = 0; i < 601; ++i) {

@@ -62,6 +62,31 @@ TEST(NotesFile, ErrorsNameSourceLineAndWhatIsWrong) {
             "tunes.notes:1: phrase start 0 comes before the one before it");
 }
 
+TEST(NotesFile, ErrorsQuoteNoMoreThanFortyBytes) {
+  const std::string x(1000, 'x');
+  const std::string cut = std::string(40, 'x') + "...";
+  EXPECT_EQ(error_of("a\t" + x),
+            "tunes.notes:1: event \"" + cut + "\" has no length (PITCH:QUARTERS)");
+  EXPECT_EQ(error_of("a\t" + x + ":1"),
+            "tunes.notes:1: \"" + cut + "\" is not a MIDI note, 0 to 127, or r");
+  EXPECT_EQ(error_of(x), "tunes.notes:1: " + cut + " has no notes");
+  EXPECT_EQ(error_of(std::string(40, 'x')),
+            "tunes.notes:1: " + std::string(40, 'x') + " has no notes");
+  EXPECT_EQ(error_of(std::string(39, 'x') + "\u00e9\u00e9"),
+            "tunes.notes:1: " + std::string(39, 'x') + "... has no notes")
+      << "no half of a character";
+}
+
+TEST(NotesFile, AByteOrderMarkIsNoPartOfTheFirstLine) {
+  const auto melodies = read(
+      "\xEF\xBB\xBF"
+      "first\t60:1\nsecond\t62:1\n");
+  ASSERT_EQ(melodies.size(), 2U);
+  EXPECT_EQ(melodies[0].id, "first");
+  EXPECT_THAT(read("\xEF\xBB\xBF# a comment\n"), IsEmpty());
+  EXPECT_THAT(read("\xEF\xBB\xBF\r\n"), IsEmpty());
+}
+
 TEST(NotesFile, MissingFileIsNamed) {
   try {
     read_notes_file("/nowhere/tunes.notes");

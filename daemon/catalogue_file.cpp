@@ -11,9 +11,9 @@
 
 #include "daemon/json_text.h"
 #include "daemon/rfc3339.h"
-#include "daemon/track_melodies.h"
 #include "daemon/utf8.h"
 #include "fingerprint/index.h"
+#include "fingerprint/melody/packed_melody.h"
 #include "fingerprint/profile.h"
 #include "fingerprint/reference.h"
 
@@ -86,6 +86,7 @@ struct ImportLine {
   std::vector<std::byte> packed;
   std::vector<std::vector<std::byte>> packed_melodies;
   std::vector<db::NewMelodies> melodies;
+  std::vector<std::string> unread;  ///< why some of its melodies are left out
 };
 
 // @throws std::exception that says what is wrong
@@ -104,15 +105,27 @@ void parse_fingerprint(const Json& json, ImportLine& line) {
   if (line.track.landmarks == 0) throw std::invalid_argument("packed holds nothing");
 }
 
+// Those of another version are left out: the recording may come without them.
 // @throws std::exception that says what is wrong
 void parse_melodies(const Json& json, ImportLine& line) {
   for (const Json& row : json) {
     db::NewMelodies melodies;
     melodies.method = row.at("method").get<std::string>();
     melodies.method_version = row.at("method_version").get<int>();
-    const auto& packed =
-        line.packed_melodies.emplace_back(from_base64(row.at("packed").get<std::string>()));
-    read_melodies({0, melodies.method, melodies.method_version, packed});  // throws if it is none
+    const std::string which = "its melody (" + melodies.method + ") is ";
+    if (melodies.method_version != fingerprint::kPackedMelodyVersion) {
+      line.unread.push_back(which + "of version " + std::to_string(melodies.method_version) +
+                            ", this spintag reads " +
+                            std::to_string(fingerprint::kPackedMelodyVersion));
+      continue;
+    }
+    auto packed = from_base64(row.at("packed").get<std::string>());
+    try {
+      fingerprint::unpack_melodies(packed);
+    } catch (const fingerprint::MelodyError& error) {
+      throw std::invalid_argument(which + error.what());
+    }
+    line.packed_melodies.push_back(std::move(packed));
     line.melodies.push_back(std::move(melodies));
   }
 }
@@ -135,14 +148,20 @@ ImportLine parse_line(const std::string& text) {
   line.track.source_mtime_ns = json.value("source_mtime_ns", std::int64_t{0});
   line.track.duration_s = json.at("duration_s").get<double>();
   if (json.contains("melodies")) parse_melodies(json["melodies"], line);
-  if (line.melodies.empty() || json.contains("profile")) parse_fingerprint(json, line);
+  const bool has_recording = json.contains("profile");
+  if (line.melodies.empty() && !has_recording && !line.unread.empty()) {
+    throw std::invalid_argument(line.unread.front());
+  }
+  if (line.melodies.empty() || has_recording) parse_fingerprint(json, line);
   if (line.track.content_hash.empty() || !(line.track.duration_s > 0)) {
     throw std::invalid_argument("content_hash or duration_s holds nothing");
   }
   return line;
 }
 
-void import_line(db::Store& store, const std::string& text, ImportCounts& counts) {
+// @return what of the line is left out, and why
+std::vector<std::string> import_line(db::Store& store, const std::string& text,
+                                     ImportCounts& counts) {
   ImportLine line = parse_line(text);
   line.track.packed = line.packed;
   for (std::size_t i = 0; i < line.melodies.size(); ++i) {
@@ -156,6 +175,7 @@ void import_line(db::Store& store, const std::string& text, ImportCounts& counts
   }
   const db::PutResult put = store.put_track(line.track);
   ++(put.what == db::PutResult::What::already_there ? counts.already_there : counts.added);
+  return std::move(line.unread);
 }
 
 }  // namespace
@@ -199,6 +219,7 @@ std::size_t export_tracks(db::Store& store, std::ostream& out) {
     store.for_each_fingerprint(std::string(BroadcastProfile::name), BroadcastProfile::version,
                                [&](db::Fingerprint&& print) {
                                  const auto track = tracks.find(print.track_id);
+                                 if (track == tracks.end()) return;  // nobody's
                                  write(track->second, &print);
                                  tracks.erase(track);
                                });
@@ -235,7 +256,9 @@ ImportCounts import_tracks(db::Store& store, std::istream& in,
   for (std::size_t number = 1; std::getline(in, text); ++number) {
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
     try {
-      import_line(store, text, counts);
+      for (const std::string& unread : import_line(store, text, counts)) {
+        on_fault(number, unread + ": left out");
+      }
     } catch (const db::StoreError& error) {
       if (error.kind() != db::StoreError::Kind::refused) throw;
       ++counts.failed;

@@ -34,9 +34,11 @@ struct ImportCounts {
   std::size_t failed = 0;
 };
 
-/// Reads what export_tracks() wrote. A track whose recording is there already is left as it is; one
-/// whose source names another recording here is refused. Each track is one transaction.
-/// @param on_fault  line number and what is wrong, for every line that could not be taken
+/// Reads what export_tracks() wrote. A track whose recording is there already is left as it is, but
+/// for the fingerprint that it lacks and melodies that differ; one whose source names another
+/// recording here is refused. Each track is one transaction.
+/// @param on_fault  line number and what is wrong, for every line that could not be taken, and
+/// for every melody of another version, without which its line was taken
 /// @throws db::StoreError(unreachable)
 ImportCounts import_tracks(db::Store& store, std::istream& in,
                            const std::function<void(std::size_t, const std::string&)>& on_fault);

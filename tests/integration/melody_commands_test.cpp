@@ -245,7 +245,51 @@ TEST_F(MelodyCommands, ExportedTunesAreImportedElsewhere) {
   std::ofstream(file) << spoilt.dump() << "\n";
   const Finished refused = elsewhere.run({"catalog", "import", file});
   EXPECT_EQ(refused.status, 1);
-  EXPECT_THAT(refused.err, HasSubstr("damaged at byte"));
+  EXPECT_THAT(refused.err, HasSubstr(":1: its melody (notes) is damaged at byte"));
+}
+
+TEST_F(MelodyCommands, AnImportLeavesMelodiesOfAnotherVersionOut) {
+  const fs::path song = house_.path() / "song.wav";
+  write_song(song, 4711, 12);
+  ingest(song.string());
+  const fs::path file = house_.path() / "all.ndjson";
+  house_.run({"catalog", "export", "--json", file});
+  std::string text;
+  std::getline(std::ifstream(file) >> std::ws, text);
+  Json recording = Json::parse(text);
+  const Json melody = {{"method", "midi"}, {"method_version", 99}, {"packed", "AAEC"}};
+  recording["melodies"] = Json::array();
+  recording["melodies"].push_back(melody);
+  Json tune = recording;
+  tune["content_hash"] = "tune";
+  tune["source"] = "tune";
+  for (const char* key : {"profile", "profile_version", "packed"}) tune.erase(key);
+  std::ofstream(file) << recording.dump() << "\n" << tune.dump() << "\n";
+  const Household elsewhere("elsewhere", Household::Database::on_shared_server);
+  const Finished imported = elsewhere.run({"catalog", "import", file});
+  EXPECT_EQ(imported.status, 1);
+  EXPECT_THAT(imported.out, HasSubstr("1 added, 0 already there, 1 failed"));
+  EXPECT_THAT(imported.err,
+              HasSubstr(":1: its melody (midi) is of version 99, this spintag reads "));
+  EXPECT_THAT(imported.err, HasSubstr(": left out"));
+  EXPECT_THAT(imported.err, HasSubstr(":2: its melody (midi) is of version 99"));
+  EXPECT_EQ(elsewhere.catalogue().size(), 1U);
+}
+
+TEST_F(MelodyCommands, AFingerprintWithoutItsTrackIsNotExported) {
+  const fs::path song = house_.path() / "song.wav";
+  write_song(song, 4711, 12);
+  const Json id = ingest(song.string())[0]["track_id"];
+  ingest(put("three.notes", kThreeTunes));
+  db::Connection direct(house_.database_url());
+  direct.query("delete from tracks where track_id = $1", {id.dump()});
+  const fs::path file = house_.path() / "all.ndjson";
+  const Finished exported = house_.run({"catalog", "export", "--json", file});
+  EXPECT_EQ(exported.status, 0) << exported.err;
+  std::ifstream in(file);
+  std::size_t lines = 0;
+  for (std::string line; std::getline(in, line);) ++lines;
+  EXPECT_EQ(lines, 3U);
 }
 
 TEST_F(MelodyCommands, ADamagedMelodyIsToldOfWithItsTrack) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -12,6 +13,7 @@
 #include <system_error>
 
 #include "daemon/open_store.h"
+#include "fingerprint/profile.h"
 
 namespace spintag::daemon {
 
@@ -59,6 +61,16 @@ void report_events(db::Store& store, bool replay_dead, const Report& report) {
           "mend the sink, then: spintag doctor --replay-dead"});
 }
 
+/// @return what to do so that something is recognised; empty if there is something to recognise
+std::string what_to_ingest(db::Store& store, std::int64_t tracks) {
+  using fingerprint::BroadcastProfile;
+  const std::string profile(BroadcastProfile::name);
+  if (store.count_fingerprints(profile, BroadcastProfile::version) > 0) return "";
+  return tracks == 0 ? "nothing can be recognised yet: spintag ingest FOLDER"
+                     : "nothing can be recognised yet but what is hummed, for no recording has a "
+                       "fingerprint: spintag ingest FOLDER";
+}
+
 }  // namespace
 
 bool check_postgresql_programs(const Report& report) {
@@ -97,7 +109,7 @@ void check_store(const config::Settings& settings, bool replay_dead, const Repor
                                    : config::mask_url(settings.database_url),
                         store.server_version(), store.schema_version(), sizes.tracks,
                         human_bytes(static_cast<double>(sizes.total_bytes))),
-            sizes.tracks == 0 ? "nothing can be recognised yet: spintag ingest FOLDER" : ""});
+            what_to_ingest(store, sizes.tracks)});
     if (is_private) report_move(site.url(), report);
     report_events(store, replay_dead, report);
   } catch (const db::StoreError& error) {

@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class MelodyCommands : public ::testing::Test {
  protected:
@@ -208,7 +209,10 @@ TEST_F(MelodyCommands, TunesAndRecordingsLiveSideBySide) {
   const fs::path song = house_.path() / "song.wav";
   write_song(song, 4711, 12);
   const auto tunes = ingest(put("three.notes", kThreeTunes));
+  EXPECT_THAT(house_.run({"doctor"}).out,
+              HasSubstr("nothing can be recognised yet but what is hummed"));
   ingest(song.string());
+  EXPECT_THAT(house_.run({"doctor"}).out, Not(HasSubstr("nothing can be recognised yet")));
   const auto found = [&] {
     return house_.run({"identify", "--json", song}).lines().at(0)["matches"];
   };

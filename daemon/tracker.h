@@ -51,7 +51,8 @@ struct TrackerParams {
   // from a track's beginning, 3 s of it reached more nines than 10 s of it; out of a track's
   // middle 10 s held on for half a minute. With these numbers none of it was told; with 7 nines
   // instead of 5 songs at another speed come half a second later, with 10 in the middle instead of
-  // 12 a remix is taken for its original.
+  // 12 a remix is taken for its original. That was with the confidence of peaks alone; with levels
+  // known the numbers were left, and of 3.2 h of such music none was told but a remaster.
   CandidateParams candidates;
   double sure_nines = 5;       ///< of one window of a song ...
   double summed_nines = 20;    ///< ... or of several under speech, that do not overlap

@@ -22,8 +22,8 @@ constexpr double kPointsPerDecade = 4;
 constexpr double kFittedTracks = 100;
 
 /// Of a fit (tests/eval/fit_confidence.py), for score a second, ln(score), ln(window),
-/// ln(moments + 1) and members of Account. Wherever a score is worth judging `rate` outweighs
-/// `score`, so that confidence grows with it.
+/// ln(moments + 1) and members of Account. Wherever a score is worth judging `rate` outweighs a
+/// `score` below zero, so that confidence grows with it.
 struct Weights {
   double rate;
   double score;

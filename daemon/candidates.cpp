@@ -15,6 +15,10 @@ double nines_of(double confidence) {
   return -std::log10(std::max(1 - confidence, std::numeric_limits<double>::epsilon() / 2));
 }
 
+double confidence_of_nines(double nines) {
+  return 1 - std::max(std::pow(10, -nines), std::numeric_limits<double>::epsilon() / 2);
+}
+
 Candidate::Candidate(const Alignment& found)
     : best_(found),
       last_end_s_(found.end_s),

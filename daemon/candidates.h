@@ -15,6 +15,8 @@ struct CandidateParams {
 
 /// Probability as a number that adds up: -log10 of the chance to be wrong, 3 for 0.999.
 double nines_of(double confidence);
+/// The other way round.
+double confidence_of_nines(double nines);
 
 /// Windows that name one track and agree about its clock. Those that overlap hear the same
 /// seconds, so they count once, as the surest of them; those that do not add up.

@@ -20,6 +20,18 @@ constexpr double kMatchedMemory_s = 1.5;
 // What is searched and followed is seldom longer; further back only times are asked for.
 constexpr double kLevelMemory_s = 16;
 
+/// Under speech no window may reach the threshold, but several add up. What is below this part of
+/// it (in nines) adds nothing but chance.
+constexpr double kNomination = 1.3 / 3;
+
+TrackerParams with_threshold(TrackerParams params, double threshold) {
+  params.sure_nines = nines_of(threshold);
+  params.whole_nines = kNomination * params.sure_nines;
+  params.summed_nines = std::max(params.summed_nines, params.sure_nines);
+  params.middle_nines = std::max(params.middle_nines, params.sure_nines);
+  return params;
+}
+
 }  // namespace
 
 Listener::Listener(MatchService& matching, CurrentIndex index, const ListenerParams& params)
@@ -27,7 +39,7 @@ Listener::Listener(MatchService& matching, CurrentIndex index, const ListenerPar
       matching_(matching),
       current_index_(std::move(index)),
       meter_(params.sound),
-      tracker_(params.tracker),
+      tracker_(with_threshold(params.tracker, params.min_confidence)),
       segmenter_(params.segmenter) {}
 
 double Listener::stream_s() const {
@@ -138,7 +150,7 @@ std::vector<Alignment> Listener::search(double start_s, double end_s,
   fingerprint::MatchOptions options;
   options.hypotheses = likely;
   options.any_speed = any_speed;
-  options.min_confidence = params_.min_confidence;
+  options.min_confidence = confidence_of_nines(kNomination * nines_of(params_.min_confidence));
   return matching_.match(index_, {peaks_, &levels_}, start_s, end_s, options);
 }
 

@@ -21,7 +21,7 @@
 namespace spintag::daemon {
 
 struct ListenerParams {
-  double min_confidence = 0.999;  ///< of a window that nominates a track
+  double min_confidence = 0.999;  ///< of a play: the station's threshold
   double memory_s = 240;          ///< peaks are kept so long: a start is traced back in them
   TrackerParams tracker;
   SegmenterParams segmenter;
@@ -67,7 +67,7 @@ class Listener final : private Recognition {
   std::uint64_t skipped_searches() const { return skipped_searches_; }
 
  private:
-  static constexpr double kTick_s = 1;
+  static constexpr double kTick_s = 0.5;
   /// The newest peaks lie so far before the last sample: half a frame and what a maximum is told
   /// by.
   static constexpr double kPreview_s = 0.2;

@@ -78,11 +78,13 @@ void Tracker::search(Recognition& recognition, double heard_from_s, double until
   for (const Alignment& found : look(recognition, heard_from_s, until_s)) {
     if (found.found_share < params_.min_share || explained(found, until_s)) continue;
     const Candidate candidate = candidates_.add(found);
-    if (nines_of(candidate.best().confidence) < params_.sure_nines &&
-        candidate.nines() < params_.summed_nines) {
-      continue;
+    Alignment sure = found;
+    sure.confidence = candidate.best().confidence;
+    if (nines_of(sure.confidence) < params_.sure_nines) {
+      if (candidate.nines() < params_.summed_nines) continue;
+      sure.confidence = confidence_of_nines(candidate.nines());
     }
-    admit(recognition, found, heard_from_s, until_s, events);
+    admit(recognition, sure, heard_from_s, until_s, events);
   }
   candidates_.forget(until_s);
 }
@@ -93,9 +95,12 @@ std::vector<Alignment> Tracker::look(Recognition& recognition, double heard_from
   const bool quiet = until_s - known_until_s_ >= params_.long_window_s;
   const bool expects_nothing =
       candidates_.empty() && !share_fell_ && until_s - known_until_s_ < kCore_s;
+  const bool short_only = candidates_.empty() && until_s - looked_far_s_ < params_.look_far_every_s;
+  if (!short_only) looked_far_s_ = until_s;
   const std::vector<Hypothesis> likely = likely_speeds();
   std::vector<Alignment> found;
   for (const double length_s : {params_.short_window_s, params_.window_s, params_.long_window_s}) {
+    if (length_s > params_.short_window_s && short_only) break;
     if (length_s > params_.window_s && !quiet) break;
     if (length_s < params_.window_s && expects_nothing) continue;
     // A window that the stream does not fill yet has a right to be shorter, but not by much.
@@ -219,7 +224,9 @@ bool Tracker::continues_past(const Alignment& found, Recognition& recognition, c
         was_away ? std::max(past.slack_s, params_.reconnect_slack_s) : past.slack_s;
     const bool jumped = heard.start_s - past.spin.end_s < params_.jump_within_s &&
                         found.track_time(heard.start_s) >= params_.replay_head_s;
-    if (!jumped && clock_distance(found, past.clock, until_s) > slack_s) continue;
+    // What began long before that play ended is no new beginning, but the same at another repeat.
+    const bool repeats = heard.start_s < past.spin.end_s - params_.replay_tail_s;
+    if (!jumped && !repeats && clock_distance(found, past.clock, until_s) > slack_s) continue;
     // A window that still reaches back into what has ended says nothing new.
     const double duration_s = recognition.duration_s(found.track_id);
     const bool is_over = duration_s > 0 && found.track_time(until_s) > duration_s;

@@ -19,7 +19,7 @@ namespace spintag::daemon {
 class Recognition {
  public:
   virtual ~Recognition() = default;
-  /// Known music in [start_s, end_s), best first; nothing below the threshold.
+  /// Known music in [start_s, end_s), best first; nothing below whole_nines.
   /// @param likely     speeds to look for
   /// @param any_speed  what they leave unknown is looked for at any speed; ten times the cost
   virtual std::vector<fingerprint::Alignment> search(
@@ -38,27 +38,26 @@ class Recognition {
 /// Every number of the tracker, with its reason.
 struct TrackerParams {
   // Looking.
-  double short_window_s = 3;  ///< clean music is told from it
-  double window_s = 5;        ///< tells nearly every song
-  double long_window_s = 10;  ///< finds what speech or noise hides from 5 s, and new speeds
-  double search_every_s = 4;  ///< while a song is followed: a quarter of the cost of searching
-  double share_drop = 0.75;   ///< followed song explains so much less than it did: search now
+  double short_window_s = 3;    ///< clean music is told from it
+  double window_s = 5;          ///< tells nearly every song
+  double long_window_s = 10;    ///< finds what speech or noise hides from 5 s, and new speeds
+  double look_far_every_s = 1;  ///< at more than the short window, while nothing is suspected
+  double search_every_s = 4;    ///< while a song is followed: a quarter of the cost of searching
+  double share_drop = 0.75;     ///< followed song explains so much less than it did: search now
   SpeedParams speeds;
 
   // Believing. A wrong title on air is worse than a late one. Music that shares its samples with a
   // track is like it for some seconds, seldom from the track's beginning and seldom for long.
   // Measured on music that was left out of a catalogue whose tracks are made of the same loops:
   // from a track's beginning, 3 s of it reached more nines than 10 s of it; out of a track's
-  // middle 10 s held on for half a minute. With these numbers none of it was told; with 7 nines
-  // instead of 5 songs at another speed come half a second later, with 10 in the middle instead of
-  // 12 a remix is taken for its original. That was with the confidence of peaks alone; with levels
-  // known the numbers were left, and of 3.2 h of such music none was told but a remaster.
+  // middle 10 s held on for half a minute. A surer single window brings songs at another speed
+  // half a second later; a quarter less in the middle takes a remix for its original.
   CandidateParams candidates;
-  double sure_nines = 5;       ///< of one window of a song ...
-  double summed_nines = 20;    ///< ... or of several under speech, that do not overlap
-  double whole_nines = 3;      ///< and of all that is clear of it, 10 s at most
+  double sure_nines = 3;       ///< of one window of a song: the station's threshold ...
+  double summed_nines = 11;    ///< ... or of several under speech, that do not overlap
+  double whole_nines = 1.3;    ///< and of all that is clear of it, 10 s at most
   double head_s = 20;          ///< of the track: a song begins there
-  double middle_nines = 12;    ///< of 10 s of a song that comes out of its own middle ...
+  double middle_nines = 8;     ///< of 10 s of a song that comes out of its own middle ...
   double middle_heard_s = 20;  ///< ... and in which it must stand out
   double min_heard_s = 1.5;    ///< in which any track must stand out; less is a few shared notes
   /// Share of the track's peaks that must stand in the stream: processed radio keeps 0.7 and more,
@@ -136,7 +135,7 @@ class Tracker {
   explicit Tracker(const TrackerParams& params = {})
       : params_(params), speeds_(params.speeds), candidates_(params.candidates) {}
 
-  /// Looks at what is newly final. Call it about once a second of the stream.
+  /// Looks at what is newly final. Call it once or twice a second of the stream.
   /// @param heard_from_s  nothing before it can be heard (the stream began or came back there)
   /// @param until_s       everything before it can be heard; grows
   /// @param may_search    false = follow only (a matcher that cannot keep up)
@@ -208,6 +207,7 @@ class Tracker {
   Candidates candidates_;
   std::vector<Past> past_;
   double grace_from_s_ = -1e9;
+  double looked_far_s_ = -1e9;
   double last_search_s_ = -1e9;
   double known_until_s_ = -1e9;  ///< newest moment at which a song was held
   bool share_fell_ = false;

@@ -45,19 +45,19 @@ struct Weights {
 
 /// Of queries whose levels are known.
 constexpr Weights kWithLevels{
-    .rate = 0.3225,
-    .score = 1.666,
-    .window = -1.086,
-    .explained = 10.96,
-    .foreign = -0.4287,
-    .foreign_db = 0.3583,
-    .moments = 0.6162,
-    .odd_warp = -3.952,
-    .missing = 9.2,
-    .deficit = -5.801,
-    .none = -13.34,
-    .steepness = 9.87,
-    .even = 0.3,
+    .rate = 0.4654,
+    .score = 0.8584,
+    .window = -0.9248,
+    .explained = 7.071,
+    .foreign = -0.6111,
+    .foreign_db = 0.4156,
+    .moments = 0.6684,
+    .odd_warp = -3.587,
+    .missing = 7.614,
+    .deficit = -5.555,
+    .none = -9.945,
+    .steepness = 7.67,
+    .even = 0.6,
 };
 
 /// Of queries of which there are peaks alone.

@@ -240,9 +240,9 @@ def main(given=None):
                         help="CSV files of spintag_alignment_features; FILE:0.3 lets its rows count so much")
     parser.add_argument("--shared", metavar="shared_audio.csv", help="of evaluate.py: pairs that take no part")
     parser.add_argument("--peaks", nargs="+", metavar="CSV", help="of spintag_alignment_features --peaks")
-    parser.add_argument("--even", type=float, default=0.3, help="log-odds that become 1:1 (default 0.3)")
-    parser.add_argument("--threshold", type=float, default=1.0,
-                        help=f"log-odds of the fit that become a confidence of {PROMISE:g} (default 1)")
+    parser.add_argument("--even", type=float, default=0.6, help="log-odds that become 1:1 (default 0.6)")
+    parser.add_argument("--threshold", type=float, default=1.5,
+                        help=f"log-odds of the fit that become a confidence of {PROMISE:g} (default 1.5)")
     options = parser.parse_args(given)
     if not options.features and not options.peaks:
         parser.error("nothing to fit: give features, --peaks or both")

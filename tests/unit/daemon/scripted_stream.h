@@ -28,9 +28,9 @@ class ScriptedStream final : public Recognition {
  public:
   static constexpr double kDuration = 200;        ///< of every track, seconds
   static constexpr double kPointsPerSecond = 12;  ///< score of a clear second
-  static constexpr double kPointsPerNine = 4;     ///< score that makes confidence one nine surer
-  static constexpr double kThreshold = 0.999;
-  static constexpr double kReach = 0.007;  ///< of a search around the speeds it looks for
+  static constexpr double kPointsPerNine = 6;     ///< score that makes confidence one nine surer
+  static constexpr double kThreshold = 0.95;      ///< of a nomination
+  static constexpr double kReach = 0.007;         ///< of a search around the speeds it looks for
 
   std::vector<Airing> airings;
 

@@ -54,8 +54,8 @@ TEST_F(TrackerTest, ASongIsToldFromItsFirstThreeSeconds) {
 }
 
 TEST_F(TrackerTest, WeakWindowsMustGoOnToBeBelieved) {
-  // 0.14 of the usual score: 4 nines in 10 s, and only windows that do not overlap add up.
-  stream_.airings = {{7, 20, 50, 0, 0.14}};
+  // 0.14 of the usual score: 2.8 nines in 10 s, and only windows that do not overlap add up.
+  stream_.airings = {{7, 20, 40, 0, 0.14}};
   play(80);
   EXPECT_TRUE(of(What::started).empty());
   stream_.airings.push_back({8, 100, 190, 0, 0.14});
@@ -84,6 +84,16 @@ TEST_F(TrackerTest, ASongThatGoesOnFromItsMiddleIsAPlayAfterAll) {
   ASSERT_EQ(of(What::started).size(), 1U);
   EXPECT_GT(of(What::started)[0].spin.detected_s, 40);
   EXPECT_NEAR(of(What::started)[0].spin.start_s, 30, 0.5);
+}
+
+TEST_F(TrackerTest, ASongThatWasTakenForALaterRepeatOfItselfIsOnePlay) {
+  // Taken for a place 100 s later, it comes to its end while the song goes on.
+  stream_.airings = {{7, 0, 100, 100}, {7, 0, 140, 0}};
+  play(200);
+  EXPECT_EQ(of(What::started).size(), 1U);
+  EXPECT_EQ(of(What::resumed).size(), 1U);
+  ASSERT_EQ(of(What::corrected).size(), 1U);
+  EXPECT_NEAR(of(What::corrected)[0].spin.end_s, 140, 0.5);
 }
 
 TEST_F(TrackerTest, ASongThatWasOnWhenTheStreamBeganIsToldAtOnce) {

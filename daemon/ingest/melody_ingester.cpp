@@ -17,6 +17,7 @@
 #include <unordered_map>
 
 #include "daemon/utf8.h"
+#include "fingerprint/audio/stream_title.h"
 #include "fingerprint/melody/main_melody.h"
 #include "fingerprint/melody/midi_file.h"
 #include "fingerprint/melody/notes_file.h"
@@ -76,21 +77,6 @@ std::string without_prefix(std::string message, const std::string& prefix) {
   return to_utf8(message);
 }
 
-/// Old sequencers wrote Latin-1, whose characters are Unicode's first 256.
-std::string from_latin1(std::string_view text) {
-  std::string utf8;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80) {
-      utf8 += c;
-    } else {
-      utf8 += static_cast<char>(0xC0 | byte >> 6);
-      utf8 += static_cast<char>(0x80 | (byte & 0x3F));
-    }
-  }
-  return utf8;
-}
-
 /// What sequencers call a song that nobody gave a name.
 bool is_no_title(const std::string& title) {
   const std::string text = lower_case(title);
@@ -100,7 +86,7 @@ bool is_no_title(const std::string& title) {
 }
 
 std::string title_of(const fingerprint::MidiSong& song, const std::string& file) {
-  const std::string title = tidy(is_utf8(song.title) ? song.title : from_latin1(song.title));
+  const std::string title = fingerprint::clean_text(song.title);
   return is_no_title(title) ? tidy(std::filesystem::path(file).stem().string()) : title;
 }
 

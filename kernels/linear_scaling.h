@@ -14,25 +14,37 @@
 namespace spintag::kernels {
 
 /// Longest query, and largest size of a sample of query or sequence: sums of products of so many
-/// are below 2^24, so that they are exact in float whatever the order.
+/// are below 2^24, exact in 32 bits and in float whatever the order.
 inline constexpr std::size_t kLongestScaledQuery = 255;
 inline constexpr int kLargestScaledSample = 256;
 
-/// Sequences one after another. Beyond its end a sequence keeps its last sample.
+/// Sequences one after another, each with the samples at which a query may begin. Beyond its end a
+/// sequence keeps its last sample.
 class ScalingSequences {
  public:
+  /// Every sample is a start.
   /// @param samples  integers, at most kLargestScaledSample in size
   /// @throws std::invalid_argument if there is none
   void add(std::span<const float> samples);
+
+  /// @param starts  ascending, each once, all of them samples of this sequence; there may be none
+  /// @throws std::invalid_argument if there is no sample, or for starts that are not like that
+  void add(std::span<const float> samples, std::span<const std::uint32_t> starts);
 
   std::size_t size() const { return firsts_.size() - 1; }
   std::span<const float> operator[](std::size_t sequence) const {
     return {samples_.data() + firsts_[sequence], firsts_[sequence + 1] - firsts_[sequence]};
   }
+  std::span<const std::uint32_t> starts(std::size_t sequence) const {
+    return {starts_.data() + first_starts_[sequence],
+            first_starts_[sequence + 1] - first_starts_[sequence]};
+  }
 
  private:
   std::vector<float> samples_;
   std::vector<std::size_t> firsts_ = {0};
+  std::vector<std::uint32_t> starts_;
+  std::vector<std::size_t> first_starts_ = {0};
 };
 
 struct ScalingHit {
@@ -55,8 +67,8 @@ struct ScalingParams {
 ///
 ///     distance = (N sum((q - r)^2) - (sum(q - r))^2) / N^2,
 ///
-/// and of each sequence the starts whose distance is less than the one before and not more than the
-/// one after. Ties go to the lower query, then to the earlier start.
+/// and of each sequence the starts whose distance is less than that of the start before and not
+/// more than that of the start after. Ties go to the lower query, then to the earlier start.
 /// @param queries    one a scale, integers; those that are empty take no part
 /// @param sequences  numbers of those to look at
 /// @return for each of `sequences` its best hits, best first, one sequence after another. The same

@@ -12,7 +12,7 @@
 namespace spintag::fingerprint {
 
 /// Linear scaling looks at every fourth frame of a contour, in eighths of a semitone above
-/// kMiddlePitch.
+/// kMiddlePitch, from where notes begin.
 inline constexpr std::size_t kCoarseFrames = 4;
 inline constexpr float kCoarseSteps = 8;
 inline constexpr float kMiddlePitch = 66;
@@ -34,6 +34,7 @@ class MelodyIndex {
   std::size_t size() const { return melodies_.size(); }
   const Melody& melody(std::size_t number) const { return melodies_[number]; }
 
+  /// Every contour as linear scaling compares it, with the samples at which a hum may begin.
   const kernels::ScalingSequences& coarse() const { return coarse_; }
 
   /// All contours at kContourRate as fine_pitch(), one after another.

@@ -1,11 +1,11 @@
 // fingerprint/melody/melody_matcher.h - which melody somebody hums.
 // Source: C. Xiao et al., "Fast and accurate query by humming with GPU", 2014, Algorithm 1 (linear
 // scaling picks the tempo, warping compares, a halving search finds the transposition), from every
-// start in the melody instead of its head; note_alignment.h then judges the few that are left.
+// note of the melody instead of its head; note_alignment.h then judges the few that are left.
 //
 // Read to the letter, the algorithm compares with the head of a melody only, takes the mean of all
 // of both sequences away and never moves the middle of its search, and Algorithm 3, line 13
-// misprints s_pan / 2. Here every start is compared, a transposition is what is taken away, and the
+// misprints s_pan / 2. Here every note is a start, a transposition is what is taken away, and the
 // search goes on around the best of three.
 #pragma once
 

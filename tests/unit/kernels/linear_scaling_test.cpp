@@ -1,4 +1,4 @@
-// tests/unit/kernels/linear_scaling_test.cpp - starts as lanes against the definition, and that by
+// tests/unit/kernels/linear_scaling_test.cpp - queries as lanes against the definition, and that by
 // hand.
 #include "kernels/linear_scaling.h"
 
@@ -69,6 +69,42 @@ TEST(LinearScaling, GivesMinimaAlongTheStartsOnly) {
   for (std::size_t i = 1; i < hits.size(); ++i) EXPECT_LE(hits[i - 1].distance, hits[i].distance);
 }
 
+TEST(LinearScaling, TriesTheStartsThatAreGivenOnly) {
+  const Samples samples = {0, 9, 0, 0, 0, 9, 0, 0};
+  const std::vector<Samples> queries = {{0, 9, 0}};
+  ScalingSequences sequences;
+  sequences.add(samples, std::vector<std::uint32_t>{1, 4});
+  sequences.add(samples, std::vector<std::uint32_t>{});
+  sequences.add(samples);
+  EXPECT_EQ(sequences.starts(0).size(), 2U);
+  EXPECT_TRUE(sequences.starts(1).empty());
+  EXPECT_EQ(sequences.starts(2).size(), samples.size());
+  const auto hits = serial(sequences, queries, {.hits_per_sequence = 1, .overhang = 0});
+  ASSERT_EQ(hits.size(), 2U);
+  EXPECT_EQ(hits[0], (ScalingHit{0, 0, 4, 0}));
+  EXPECT_EQ(hits[1], (ScalingHit{0, 2, 0, 0}));
+}
+
+TEST(LinearScaling, StartsBeforeAndAfterAreThoseOfTheList) {
+  // Nine times the distances at samples 0 to 5: 0, 486, 162, 486, 0, 486.
+  const Samples samples = {0, 9, 0, 0, 0, 9, 0, 0};
+  const std::vector<Samples> queries = {{0, 9, 0}};
+  using Positions = std::vector<std::uint32_t>;
+  const auto hits_at = [&](const Positions& starts) {
+    ScalingSequences sequences;
+    sequences.add(samples, starts);
+    Positions positions;
+    for (const ScalingHit& hit : serial(sequences, queries, {.overhang = 0})) {
+      positions.push_back(hit.start);
+    }
+    return positions;
+  };
+  EXPECT_EQ(hits_at({0, 1, 2, 3}), (Positions{0, 2}));
+  EXPECT_EQ(hits_at({0, 2, 3}), (Positions{0}));
+  EXPECT_EQ(hits_at({1, 3, 5}), (Positions{1}));  // equals: the first of them
+  EXPECT_EQ(hits_at({2, 4, 7}), (Positions{4}));  // the query has no room at 7
+}
+
 TEST(LinearScaling, SequenceShorterThanEveryQueryHasNoHits) {
   ScalingSequences sequences;
   sequences.add(Samples{1, 2});
@@ -84,6 +120,11 @@ TEST(LinearScaling, RefusesWhatItCannotAddUpExactly) {
   const auto numbers = all(sequences);
   EXPECT_THROW(linear_scaling(device, sequences, queries, numbers), std::invalid_argument);
   EXPECT_THROW(sequences.add({}), std::invalid_argument);
+  using Starts = std::vector<std::uint32_t>;
+  EXPECT_THROW(sequences.add(Samples{1, 2}, Starts{0, 2}), std::invalid_argument);
+  EXPECT_THROW(sequences.add(Samples{1, 2}, Starts{1, 0}), std::invalid_argument);
+  EXPECT_THROW(sequences.add(Samples{1, 2}, Starts{1, 1}), std::invalid_argument);
+  EXPECT_EQ(sequences.size(), 1U);
   const std::vector<Samples> shorter = {{1, 2}};
   EXPECT_EQ(linear_scaling(device, sequences, shorter, numbers).size(), 1U);
 }
@@ -99,10 +140,18 @@ TEST(LinearScaling, TwinsAgreeOnEverySize) {
     for (float& sample : samples) {
       sample = static_cast<float>(in_range(-kLargestScaledSample, kLargestScaledSample));
     }
-    sequences.add(samples);
+    for (std::size_t at = 1; i % 3 == 2 && at < samples.size(); ++at) {  // notes
+      if (in_range(0, 3) > 0) samples[at] = samples[at - 1];
+    }
+    std::vector<std::uint32_t> starts;
+    for (std::uint32_t at = 0; at < samples.size(); ++at) {
+      if (i % 2 == 0 || in_range(0, 2) == 0) starts.push_back(at);
+    }
+    sequences.add(samples, starts);
   }
   std::vector<Samples> queries = {{}};
-  for (const std::size_t length : {1U, 2U, 3U, 63U, 64U, 65U, 254U, 255U}) {
+  for (const std::size_t length :
+       {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 10U, 63U, 64U, 65U, 66U, 67U, 128U, 254U, 255U}) {
     Samples query(length);
     for (float& sample : query) {
       sample = static_cast<float>(in_range(-kLargestScaledSample, kLargestScaledSample));

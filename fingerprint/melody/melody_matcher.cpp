@@ -43,6 +43,7 @@ struct Start {
   ScalingHit hit;
   WarpingCandidate candidate;
   std::uint16_t distance = 0;
+  std::size_t compared = 1;  ///< frames of the hum, of which it is
 };
 
 /// One search: a hum and what is left of the starts.
@@ -110,17 +111,30 @@ class Search {
     return static_cast<std::int32_t>(std::lround(median(above) * 100 / kCoarseSteps));
   }
 
-  std::vector<std::uint16_t> distances_at(std::int32_t shift) const {
+  /// @param every  frame that is compared: 1 or 2
+  std::vector<std::uint16_t> distances_at(std::int32_t shift, std::uint32_t every) const {
     std::vector<WarpingCandidate> candidates;
     candidates.reserve(starts_.size());
     for (const Start& start : starts_) {
       candidates.push_back(start.candidate);
       candidates.back().level += shift;
+      candidates.back().step *= every;
+      candidates.back().length = (candidates.back().length + every - 1) / every;
     }
+    std::vector<std::int16_t> query;
+    for (std::size_t i = 0; i < query_.size(); i += every) query.push_back(query_[i]);
     const kernels::WarpingParams warping{.threads = params_.threads};
     return params_.serial
-               ? kernels::serial_warping_distances(index_.fine(), query_, candidates, warping)
-               : kernels::warping_distances(device_, index_.fine(), query_, candidates, warping);
+               ? kernels::serial_warping_distances(index_.fine(), query, candidates, warping)
+               : kernels::warping_distances(device_, index_.fine(), query, candidates, warping);
+  }
+
+  void measure(std::uint32_t every) {
+    const auto distances = distances_at(0, every);
+    for (std::size_t i = 0; i < starts_.size(); ++i) {
+      starts_[i].distance = distances[i];
+      starts_[i].compared = (query_.size() + every - 1) / every;
+    }
   }
 
   /// The best so many, best first.
@@ -134,21 +148,21 @@ class Search {
 
   /// The halving search: every start moves to the best of three levels, then the span is halved.
   void find_transpositions() {
-    const auto first = distances_at(0);
-    for (std::size_t i = 0; i < starts_.size(); ++i) starts_[i].distance = first[i];
-    for (std::int32_t span = 100;; span = (span + 1) / 2) {
+    measure(2);
+    for (std::int32_t span = 100; span >= params_.finest_span; span = (span + 1) / 2) {
       keep(span >= 100  ? params_.left_at_100
            : span >= 50 ? params_.left_at_50
                         : params_.left_at_25);
-      const auto below = distances_at(-span);
-      const auto above = distances_at(span);
+      if (span == 50) measure(1);
+      const std::uint32_t every = span >= 100 ? 2 : 1;
+      const auto below = distances_at(-span, every);
+      const auto above = distances_at(span, every);
       for (std::size_t i = 0; i < starts_.size(); ++i) {
         Start& start = starts_[i];
         const std::uint16_t best = std::min({start.distance, below[i], above[i]});
         if (best < start.distance) start.candidate.level += below[i] == best ? -span : span;
         start.distance = best;
       }
-      if (span == 1) break;
     }
     keep(starts_.size());
     put_repeats_last();
@@ -173,7 +187,7 @@ class Search {
   MelodyMatch match_of(std::size_t i) const {
     const Start& start = starts_[i];
     return {.melody = start.hit.sequence,
-            .cost = static_cast<float>(start.distance) / static_cast<float>(hum_.size()),
+            .cost = static_cast<float>(start.distance) / static_cast<float>(start.compared),
             .judged = false,
             .start_s = static_cast<float>(start.hit.start * kCoarseFrames / kContourRate),
             .tempo = static_cast<float>(tempi_[start.hit.scale]),

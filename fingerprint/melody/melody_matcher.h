@@ -28,11 +28,13 @@ struct MelodyMatchParams {
   double longest_s = 15;  ///< what comes later in a hum is not compared
   std::size_t starts_per_melody = 3;
   /// Starts that are warped at all, and that are left when the span of the search for the
-  /// transposition is 100, 50, 25 and less hundredths of a semitone.
+  /// transposition is 100, 50, 25 and less hundredths of a semitone. Down to 100 every second frame
+  /// is compared, a quarter of the cells.
   std::size_t warped = 20'000;
   std::size_t left_at_100 = 6'000;
   std::size_t left_at_50 = 2'000;
   std::size_t left_at_25 = 500;
+  std::int32_t finest_span = 13;
   std::size_t judged = 150;  ///< starts that are aligned note by note
   NoteAlignmentParams notes = {};
   unsigned threads = 0;  ///< of the processor; 0 = as many as it has cores

@@ -52,10 +52,11 @@ class NoteAlignment {
   float cost(const Melody& melody, const SungFrom& from);
 
  private:
-  struct State {
-    float cost;
-    float key;           ///< semitones, as the path has it
-    float frames_per_s;  ///< frames of the hum a second of the melody
+  /// Paths by the frame at which their newest note ends, 0 = the hum's begin.
+  struct Paths {
+    std::vector<float> costs;
+    std::vector<float> keys;          ///< semitones, as each path has it
+    std::vector<float> frames_per_s;  ///< frames of the hum a second of the melody, likewise
   };
   /// A note about to be sung by the paths of one row.
   struct Step {
@@ -66,18 +67,22 @@ class NoteAlignment {
     bool last = false;
   };
 
-  void sing(const std::vector<State>& before, const Step& step, std::size_t from, std::size_t to);
-  void extend(const State& state, std::size_t begin, const Step& step);
-  float pitch_cost(std::size_t begin, std::size_t end, float expected, float& error) const;
+  void sing(const Paths& before, const Step& step, std::size_t from, std::size_t to);
+  void extend(const Paths& before, std::size_t begin, const Step& step);
+  const float* row(const std::vector<float>& table, std::size_t begin) const {
+    return table.data() + begin * (frames_ + 1);
+  }
 
   NoteAlignmentParams params_;
   std::size_t frames_;
-  std::vector<double> sums_;     ///< of the pitches before each frame
-  std::vector<double> squares_;  ///< of their squares
+  /// Of a note that begins at a frame and has so many, [frames, frames + 1]: mean pitch above
+  /// kMiddlePitch, and what its frames cost for lying around it.
+  std::vector<float> means_;
+  std::vector<float> within_;
   std::vector<float> logarithms_;
-  std::vector<State> row_;  ///< paths by the frame at which the newest note ends
-  std::vector<State> one_before_;
-  std::vector<State> two_before_;
+  Paths row_;
+  Paths one_before_;
+  Paths two_before_;
   float best_ = 0;   ///< of the paths that have sung the whole hum
   float limit_ = 0;  ///< paths at least as dear are dropped
 };

@@ -268,7 +268,8 @@ std::vector<MelodyMatch> MelodyMatcher::match(kernels::Device& device,
   smooth(hum);
   hum.resize(std::min(hum.size(), static_cast<std::size_t>(params_.longest_s * kContourRate)));
   const auto nominate = [&](std::span<const double> tempi) {
-    if (fast_ != nullptr) return fast_->candidates(pitch_track, tempi, params_.share);
+    if (fast_ != nullptr)
+      return fast_->candidates(pitch_track, tempi, params_.share, params_.threads);
     std::vector<std::uint32_t> melodies(index_.size());
     std::iota(melodies.begin(), melodies.end(), 0U);
     return melodies;

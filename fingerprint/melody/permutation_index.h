@@ -5,6 +5,7 @@
 // retrieval by ordering permutations", PAMI 30 (2008): Spearman's footrule between two orders.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,15 +16,17 @@
 
 namespace spintag::fingerprint {
 
+inline constexpr std::size_t kMostNearest = 16;
+
 struct PermutationParams {
   std::size_t samples = 32;  ///< of a vector, as far apart as those of linear scaling: 4 s
   std::size_t permutants = 512;
-  std::size_t nearest = 12;  ///< permutants by which a vector is known
+  std::size_t nearest = 12;  ///< permutants by which a vector is known, kMostNearest at most
   std::size_t windows = 6;   ///< of a hum, each from the beginning of one of its notes
 };
 
 /// Melody vectors from every note of every melody, free of key, found by their nearest permutants.
-/// Memory: some 12 KiB a melody. Reading is safe from several threads.
+/// Memory: some 8 KiB a melody. Reading is safe from several threads.
 class PermutationIndex {
  public:
   /// @param index  the melodies; what is added to it later is not found. Permutants are drawn from
@@ -33,26 +36,29 @@ class PermutationIndex {
   /// @param pitch_track  of a hum
   /// @param tempi        of the hum over the melody's, that may be
   /// @param share        of the melodies that go on, above 0 and at most 1
+  /// @param threads      of the processor; 0 = as many as it has cores
   /// @return numbers of melodies, most promising first
   std::vector<std::uint32_t> candidates(const Contour& pitch_track, std::span<const double> tempi,
-                                        double share) const;
+                                        double share, unsigned threads = 0) const;
 
  private:
-  struct Posting {
-    std::uint32_t vector;
-    std::uint32_t place;  ///< 0 = the nearest permutant of this vector
-  };
+  using Nearest =
+      std::array<std::uint32_t, kMostNearest>;  ///< permutants, the first params_.nearest
 
-  void find_nearest(const float* vector, std::vector<std::uint32_t>& nearest,
-                    std::vector<float>& distances) const;
-  void vote(const std::vector<std::uint32_t>& nearest, std::vector<std::uint8_t>& votes) const;
+  Nearest find_nearest(const float* vector, std::vector<float>& distances) const;
+  void find_postings(const MelodyIndex& index);
+  std::vector<Nearest> windows_of(const Contour& pitch_track, double tempo) const;
+  void vote(const Nearest& nearest, std::vector<std::uint8_t>& votes) const;
 
   PermutationParams params_;
   std::size_t melodies_ = 0;
-  std::vector<float> permutants_;               ///< [samples, permutants]
+  std::size_t stride_ = 0;                      ///< permutants, and some that are near to nothing
+  std::vector<float> permutants_;               ///< [samples, stride]
   std::vector<std::uint32_t> vectors_before_;   ///< of melodies with a lower number
   std::vector<std::uint32_t> postings_before_;  ///< of permutants with a lower number
-  std::vector<Posting> postings_;               ///< by permutant, then vector
+  /// By permutant, then vector: kMostNearest times the vector, and the permutant's place, 0 = the
+  /// nearest.
+  std::vector<std::uint32_t> postings_;
 };
 
 }  // namespace spintag::fingerprint

@@ -1,4 +1,4 @@
-// fingerprint/melody/hum_tempo.cpp - a hum at another tempo, as linear scaling compares it.
+// fingerprint/melody/hum_tempo.cpp - a hum made ready: smoothed, and at another tempo.
 #include "fingerprint/melody/hum_tempo.h"
 
 #include <algorithm>
@@ -8,6 +8,14 @@
 #include "fingerprint/melody/melody_index.h"
 
 namespace spintag::fingerprint {
+
+void smooth(Contour& contour) {
+  for (std::size_t i = 1; i + 1 < contour.size(); ++i) {
+    const float before = contour[i - 1];  // smoothed already
+    const float after = contour[i + 1];
+    contour[i] = std::clamp(contour[i], std::min(before, after), std::max(before, after));
+  }
+}
 
 std::vector<float> at_tempo(const Contour& hum, double tempo) {
   const double frames_a_sample = kCoarseFrames / tempo;

@@ -1,4 +1,4 @@
-// fingerprint/melody/hum_tempo.h - a hum at another tempo, as linear scaling compares it.
+// fingerprint/melody/hum_tempo.h - a hum made ready: smoothed, and at another tempo.
 #pragma once
 
 #include <vector>
@@ -6,6 +6,9 @@
 #include "fingerprint/melody/melody.h"
 
 namespace spintag::fingerprint {
+
+/// Median of three: one frame an octave off is no note, and would make its note a broken one.
+void smooth(Contour& contour);
 
 /// @param hum    bridged
 /// @param tempo  of the hum over the melody's, above 0

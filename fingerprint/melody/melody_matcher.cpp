@@ -26,17 +26,10 @@ using kernels::WarpingCandidate;
 constexpr double kRoomBefore = 12;
 constexpr double kRoomInAll = 24;
 constexpr double kSlowerBy = 1.2;
+/// The fast match looks at every second tempo: its windows are short.
+constexpr std::size_t kFastTempi = 2;
 /// The phrase that was hummed begins with a note that begins that much later than the start found.
 constexpr float kNoteGrace_s = 0.15F;
-
-/// Median of three: one frame an octave off is no note, and would make its note a broken one.
-void smooth(Contour& contour) {
-  for (std::size_t i = 1; i + 1 < contour.size(); ++i) {
-    const float before = contour[i - 1];  // smoothed already
-    const float after = contour[i + 1];
-    contour[i] = std::clamp(contour[i], std::min(before, after), std::max(before, after));
-  }
-}
 
 /// A start that is looked at more closely.
 struct Start {
@@ -80,9 +73,7 @@ class Search {
     auto hits = params_.serial
                     ? kernels::serial_linear_scaling(index_.coarse(), scaled_, melodies, scaling)
                     : kernels::linear_scaling(device_, index_.coarse(), scaled_, melodies, scaling);
-    std::stable_sort(hits.begin(), hits.end(), [](const ScalingHit& a, const ScalingHit& b) {
-      return a.distance < b.distance;
-    });
+    std::ranges::stable_sort(hits, {}, &ScalingHit::distance);
     hits.resize(std::min(hits.size(), params_.warped));
     for (const ScalingHit& hit : hits) starts_.push_back({hit, candidate_at(hit), 0});
   }
@@ -139,8 +130,7 @@ class Search {
 
   /// The best so many, best first.
   void keep(std::size_t count) {
-    std::stable_sort(starts_.begin(), starts_.end(),
-                     [](const Start& a, const Start& b) { return a.distance < b.distance; });
+    std::ranges::stable_sort(starts_, {}, &Start::distance);
     left_over_.insert(left_over_.begin(), starts_.begin() + std::min(count, starts_.size()),
                       starts_.end());
     starts_.resize(std::min(count, starts_.size()));
@@ -194,42 +184,67 @@ class Search {
             .transposition = static_cast<float>(start.candidate.level) / 100};
   }
 
-  /// A start as the note there, the one before or the one after has it, whichever is best.
-  MelodyMatch judged(std::size_t i, NoteAlignment& alignment) const {
-    MelodyMatch match = match_of(i);
-    const Melody& melody = index_.melody(match.melody);
+  /// What the judge says of a start, and the note from which.
+  struct Verdict {
+    MelodyMatch match;
     std::size_t note = 0;
-    while (note + 1 < melody.notes.size() &&
-           melody.notes[note + 1].onset_s <= match.start_s + kNoteGrace_s) {
-      ++note;
-    }
-    match.judged = true;
-    match.cost = std::numeric_limits<float>::infinity();
-    const std::size_t last = std::min(note + 1, melody.notes.size() - 1);
-    for (std::size_t from = note > 0 ? note - 1 : 0; from <= last; ++from) {
-      const float cost = alignment.cost(melody, {from, match.tempo, match.transposition});
-      if (!(cost < match.cost)) continue;
-      match.cost = cost;
-    }
-    return match;
+  };
+
+  void sing_from(std::size_t note, Verdict& verdict, NoteAlignment& alignment) const {
+    MelodyMatch& match = verdict.match;
+    const Melody& melody = index_.melody(match.melody);
+    if (note >= melody.notes.size()) return;
+    match.cost =
+        std::min(match.cost, alignment.cost(melody, {note, match.tempo, match.transposition}));
   }
 
-  std::vector<MelodyMatch> judge() const {
-    std::vector<MelodyMatch> matches(std::min(params_.judged, starts_.size()));
+  /// A start from the note that is there.
+  Verdict judged(std::size_t i, NoteAlignment& alignment) const {
+    Verdict verdict{match_of(i)};
+    const auto& notes = index_.melody(verdict.match.melody).notes;
+    const float latest_s = verdict.match.start_s + kNoteGrace_s;
+    while (verdict.note + 1 < notes.size() && notes[verdict.note + 1].onset_s <= latest_s) {
+      ++verdict.note;
+    }
+    verdict.match.judged = true;
+    verdict.match.cost = std::numeric_limits<float>::infinity();
+    sing_from(verdict.note, verdict, alignment);
+    return verdict;
+  }
+
+  /// work(i, alignment) for the first so many numbers, on all cores.
+  template <class Work>
+  void on_cores(std::size_t count, Work&& work) const {
     std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
+    const auto take = [&] {
       NoteAlignment alignment(hum_, params_.notes);
-      for (std::size_t i; (i = next++) < matches.size();) matches[i] = judged(i, alignment);
+      for (std::size_t i; (i = next++) < count;) work(i, alignment);
     };
     const std::size_t cores = params_.serial         ? 1
                               : params_.threads != 0 ? params_.threads
                                                      : std::thread::hardware_concurrency();
     std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < std::min(cores, matches.size()); ++i) others.emplace_back(work);
-    work();
-    others.clear();
-    std::stable_sort(matches.begin(), matches.end(),
-                     [](const MelodyMatch& a, const MelodyMatch& b) { return a.cost < b.cost; });
+    for (std::size_t i = 1; i < std::min(cores, count); ++i) others.emplace_back(take);
+    take();
+  }
+
+  std::vector<MelodyMatch> judge() const {
+    std::vector<Verdict> verdicts(std::min(params_.judged, starts_.size()));
+    const auto best_first = [&] {
+      std::ranges::stable_sort(verdicts, {}, [](const Verdict& v) { return v.match.cost; });
+    };
+    on_cores(verdicts.size(),
+             [&](std::size_t i, NoteAlignment& alignment) { verdicts[i] = judged(i, alignment); });
+    best_first();
+    on_cores(std::min(params_.judged_around, verdicts.size()),
+             [&](std::size_t i, NoteAlignment& alignment) {
+               const std::size_t note = verdicts[i].note;
+               if (note > 0) sing_from(note - 1, verdicts[i], alignment);
+               sing_from(note + 1, verdicts[i], alignment);
+             });
+    best_first();
+    std::vector<MelodyMatch> matches;
+    for (const Verdict& verdict : verdicts) matches.push_back(verdict.match);
     return matches;
   }
 
@@ -268,8 +283,11 @@ std::vector<MelodyMatch> MelodyMatcher::match(kernels::Device& device,
   smooth(hum);
   hum.resize(std::min(hum.size(), static_cast<std::size_t>(params_.longest_s * kContourRate)));
   const auto nominate = [&](std::span<const double> tempi) {
-    if (fast_ != nullptr)
-      return fast_->candidates(pitch_track, tempi, params_.share, params_.threads);
+    if (fast_ != nullptr) {
+      std::vector<double> some;
+      for (std::size_t i = 0; i < tempi.size(); i += kFastTempi) some.push_back(tempi[i]);
+      return fast_->candidates(pitch_track, some, params_.share, params_.threads);
+    }
     std::vector<std::uint32_t> melodies(index_.size());
     std::iota(melodies.begin(), melodies.end(), 0U);
     return melodies;

@@ -34,8 +34,11 @@ struct MelodyMatchParams {
   std::size_t left_at_100 = 6'000;
   std::size_t left_at_50 = 2'000;
   std::size_t left_at_25 = 500;
+  /// The search ends when its span has become less: what remains the judge does not see.
   std::int32_t finest_span = 13;
   std::size_t judged = 150;  ///< starts that are aligned note by note
+  /// The best of those, which are aligned from the note before and the one after as well.
+  std::size_t judged_around = 50;
   NoteAlignmentParams notes = {};
   unsigned threads = 0;  ///< of the processor; 0 = as many as it has cores
   bool serial = false;   ///< every kernel as it is defined, on one core: to compare with

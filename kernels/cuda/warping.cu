@@ -36,7 +36,6 @@ struct Arguments {
   std::uint16_t cap;
   std::uint16_t far;
   bool skips_pay;
-  unsigned one = 1;  ///< see plus()
 };
 
 __device__ __forceinline__ unsigned both(unsigned half) { return half << 16 | half; }
@@ -46,17 +45,17 @@ __device__ __forceinline__ unsigned add_halves(unsigned a, unsigned b) {
   asm("add.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
   return sum;
 }
-/// a + b of both halves, none of which wraps; a multiplication by `one`, which the compiler does
-/// not know, since multipliers are free where adders are not.
-__device__ __forceinline__ unsigned plus(unsigned a, unsigned b, unsigned one) {
-  unsigned sum;
-  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(one), "r"(b));
-  return sum;
-}
 __device__ __forceinline__ unsigned size_of_halves(unsigned a) {
   unsigned size;
   asm("abs.f16x2 %0, %1;" : "=r"(size) : "r"(a));
   return size;
+}
+
+/// All bits of a half where its highest is set, none where it is not.
+__device__ __forceinline__ unsigned signs_of_halves(unsigned a) {
+  unsigned signs;
+  asm("prmt.b32 %0, %1, 0, 0xBB99;" : "=r"(signs) : "r"(a));
+  return signs;
 }
 
 /// min(|e - q|, cap) of both halves.
@@ -124,11 +123,10 @@ __global__ void __launch_bounds__(kThreads) warping_kernel(Arguments a) {
   const unsigned passed_by_second = lane == 0 && !shorter ? far : 0;
   const unsigned passed_by_third = lane == 0 && shorter ? far : 0;
   unsigned least = far;
-  const std::uint32_t lengths[2] = {mine[0].length, mine[1].length};
 
+  unsigned left = 0;  // columns of each candidate from the last one on; the sign says: still some
   // New column into `older`, which held column j - 2.
-  const auto fill = [&](unsigned e, std::uint32_t j, unsigned(&newer)[kRows],
-                        unsigned(&older)[kRows]) {
+  const auto fill = [&](unsigned e, unsigned(&newer)[kRows], unsigned(&older)[kRows]) {
 #pragma unroll
     for (int s = kRows - 1; s >= 0; --s) {
       const unsigned one_one = s > 0 ? newer[s - 1] : above_one;
@@ -141,31 +139,34 @@ __global__ void __launch_bounds__(kThreads) warping_kernel(Arguments a) {
                                       : __vimin3_u16x2(one_one, one_two, two_one);
       // Every path meets one of two rows next to each other, so that two in eight, the last two of
       // a thread among them, keep sums from wrapping: six rows between add six caps to far at most.
-      older[s] =
-          (kRows - 1 - s) % 8 < 2 ? __viaddmin_u16x2(best, here, far) : plus(best, here, a.one);
+      older[s] = (kRows - 1 - s) % 8 < 2 ? __viaddmin_u16x2(best, here, far) : best + here;
     }
     if constexpr (kGroup > 1) {
       const unsigned last = __shfl_up_sync(kFull, older[kRows - 1], 1, kGroup);
       const unsigned second = __shfl_up_sync(kFull, kRows > 1 ? older[kRows - 2] : far, 1, kGroup);
+      // What a shorter thread computes in its first slot is of no meaning: the row above replaces
+      // it.
       const unsigned from_above = lane == 0 ? above_all : last;
-      if (shorter) {
-        older[0] = from_above;
-        above_one = lane == 0 ? far : second;
-      } else {
-        above_two = above_one;
-        above_one = from_above;
-        second_one = lane == 0 ? far : second;
-      }
+      const unsigned from_second = lane == 0 ? far : second;
+      above_two = above_one;
+      second_one = from_second;
+      above_one = shorter ? from_second : from_above;
+      if (shorter) older[0] = from_above;
     }
-    const unsigned open = (j < lengths[0] ? 0 : 0xFFFFU) | (j < lengths[1] ? 0 : 0xFFFF0000U);
-    least = __vminu2(least, older[kRows - 1] | open);
+    left -= both(1);
+    least = __vminu2(least, older[kRows - 1] | ~signs_of_halves(left));
+  };
+  constexpr unsigned kSign = 0x8000;
+  const auto left_from = [](std::uint32_t first, std::uint32_t length) {
+    return kSign + (length > first ? min(length - first, 2U * kAtOnce) : 0U);
   };
 
   for (std::uint32_t first = 0; first < columns; first += kAtOnce) {
     // Each thread reads the elements of one column, and all take it from there.
     const std::uint32_t own = first + lane;
+    left = left_from(first, mine[0].length) | left_from(first, mine[1].length) << 16;
     unsigned e = element(a, mine[0], own) | element(a, mine[1], own) << 16;
-#pragma unroll 1
+#pragma unroll(kSkipsPay ? 2 : 1)
     for (int k = 0; k < kAtOnce; k += 2) {
       unsigned even = e;
       unsigned odd = e;
@@ -175,8 +176,8 @@ __global__ void __launch_bounds__(kThreads) warping_kernel(Arguments a) {
       } else {
         odd = element(a, mine[0], first + 1) | element(a, mine[1], first + 1) << 16;
       }
-      fill(even, first + k, one, two);
-      fill(odd, first + k + 1, two, one);
+      fill(even, one, two);
+      fill(odd, two, one);
     }
   }
   if (lane + 1 != kGroup) return;

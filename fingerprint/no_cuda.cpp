@@ -4,9 +4,15 @@
 #include "fingerprint/batch_verification.h"
 #include "fingerprint/cuda/batch_matcher.h"
 #include "fingerprint/cuda/lists.h"
+#include "fingerprint/melody/alignment_costs.h"
 #include "kernels/device.h"
 
 namespace spintag::fingerprint::cuda {
+
+std::vector<float> alignment_costs(kernels::Device& device, const Contour&,
+                                   std::span<const SungMelody>, const NoteAlignmentParams&) {
+  throw kernels::DeviceError(device.name() + ": this program was built without CUDA");
+}
 
 std::vector<Extraction> extract(kernels::Device& device, std::span<const std::span<const float>>,
                                 Wanted) {

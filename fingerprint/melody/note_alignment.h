@@ -14,24 +14,9 @@
 #include <vector>
 
 #include "fingerprint/melody/melody.h"
+#include "fingerprint/melody/note_alignment_model.h"
 
 namespace spintag::fingerprint {
-
-/// Chosen on generated hums with other errors than the test hums.
-struct NoteAlignmentParams {
-  float pitch_sd = 0.6F;            ///< semitones, of a note
-  float pitch_limit = 10;           ///< a wrong note costs at most that
-  float within_sd = 0.35F;          ///< semitones, of frames around their note's mean
-  float within_limit = 2;           ///< a frame costs at most that
-  float duration_sd = 0.18F;        ///< of the logarithm of a note's duration
-  float boundary_sd_frames = 1.2F;  ///< where a note begins is not known better than that
-  float duration_limit = 8;         ///< a wrong duration costs at most that
-  float note_cost = 1.5F;           ///< of a note more: else many short notes explain anything
-  float left_out_cost = 4;          ///< of a note of the melody that is not sung
-  float key_drift = 0.15F;          ///< share of a note's error that the key follows
-  float tempo_drift = 0.1F;         ///< share of a duration's error that the tempo follows
-  float beam = 25;                  ///< paths that cost that much more than the note's best end
-};
 
 /// Where and how a singer may have begun.
 struct SungFrom {
@@ -58,14 +43,7 @@ class NoteAlignment {
     std::vector<float> keys;          ///< semitones, as each path has it
     std::vector<float> frames_per_s;  ///< frames of the hum a second of the melody, likewise
   };
-  /// A note about to be sung by the paths of one row.
-  struct Step {
-    float pitch = 0;
-    float seconds = 0;  ///< until the next note
-    float penalty = 0;
-    bool first = false;
-    bool last = false;
-  };
+  using Step = note_alignment::Step;
 
   void sing(const Paths& before, const Step& step, std::size_t from, std::size_t to);
   void extend(const Paths& before, std::size_t begin, const Step& step);

@@ -13,8 +13,7 @@ namespace spintag::kernels {
 namespace scaling {
 
 std::size_t room_for(std::size_t query, std::size_t length, const ScalingParams& params) {
-  const auto inside =
-      static_cast<std::size_t>(std::ceil(static_cast<double>(query) * (1 - params.overhang)));
+  const std::size_t inside = params.inside(query);
   if (query == 0 || length < inside) return 0;
   return std::min(length, length - inside + (inside > 0 ? 1 : 0));
 }
@@ -122,6 +121,28 @@ std::vector<ScalingHit> serial_linear_scaling(const ScalingSequences& references
     hits.push_back(scaling::best_hits(starts, positions, sequence, params.hits_per_sequence));
   }
   return scaling::joined(hits);
+}
+
+std::vector<float> median_levels(Device& device, const ResidentSequences& references,
+                                 std::span<const std::vector<float>> queries,
+                                 std::span<const ScalingHit> hits) {
+  scaling::longest_of(queries);
+  if (device.is_cuda()) return cuda::median_levels(device, references, queries, hits);
+  std::vector<float> levels;
+  levels.reserve(hits.size());
+  std::vector<float> above;
+  for (const ScalingHit& hit : hits) {
+    const std::vector<float>& query = queries[hit.scale];
+    const std::span<const float> sequence = (*references.sequences)[hit.sequence];
+    above.resize(query.size());
+    for (std::size_t i = 0; i < query.size(); ++i) {
+      above[i] = query[i] - sequence[std::min(hit.start + i, sequence.size() - 1)];
+    }
+    const auto middle = above.begin() + static_cast<std::ptrdiff_t>(above.size() / 2);
+    std::nth_element(above.begin(), middle, above.end());
+    levels.push_back(*middle);
+  }
+  return levels;
 }
 
 }  // namespace spintag::kernels

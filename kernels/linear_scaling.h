@@ -4,12 +4,14 @@
 // each is compared point by point.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "kernels/device.h"
+#include "kernels/resident.h"
 
 namespace spintag::kernels {
 
@@ -40,11 +42,36 @@ class ScalingSequences {
             first_starts_[sequence + 1] - first_starts_[sequence]};
   }
 
+  /// All sequences' samples and starts, one sequence after another, and where each begins; there is
+  /// one end more.
+  std::span<const float> all_samples() const { return samples_; }
+  std::span<const std::size_t> firsts() const { return firsts_; }
+  std::span<const std::uint32_t> all_starts() const { return starts_; }
+  std::span<const std::size_t> first_starts() const { return first_starts_; }
+
  private:
   std::vector<float> samples_;
   std::vector<std::size_t> firsts_ = {0};
   std::vector<std::uint32_t> starts_;
   std::vector<std::size_t> first_starts_ = {0};
+};
+
+/// Sequences where a device reads them, as they were when this was made.
+struct ResidentSequences {
+  /// @param all  outlives this
+  /// @throws DeviceError if the device has no room for them
+  ResidentSequences(Device& device, const ScalingSequences& all)
+      : sequences(&all),
+        samples(device, all.all_samples()),
+        firsts(device, all.firsts()),
+        starts(device, all.all_starts()),
+        first_starts(device, all.first_starts()) {}
+
+  const ScalingSequences* sequences;
+  Resident<float> samples;
+  Resident<std::size_t> firsts;
+  Resident<std::uint32_t> starts;
+  Resident<std::size_t> first_starts;
 };
 
 struct ScalingHit {
@@ -61,6 +88,11 @@ struct ScalingParams {
   /// Share of a query that may lie beyond the sequence's end: a singer slows down.
   double overhang = 0.1;
   unsigned threads = 0;  ///< of the processor; 0 = as many as it has cores
+
+  /// How many samples of a query have to lie in the sequence.
+  std::size_t inside(std::size_t query) const {
+    return static_cast<std::size_t>(std::ceil(static_cast<double>(query) * (1 - overhang)));
+  }
 };
 
 /// For every start the least over all queries of the mean squared difference less its mean,
@@ -72,9 +104,9 @@ struct ScalingParams {
 /// @param queries    one a scale, integers; those that are empty take no part
 /// @param sequences  numbers of those to look at
 /// @return for each of `sequences` its best hits, best first, one sequence after another. The same
-/// on every processor; a CUDA device has no kernel for it yet, and the processor does the work.
+/// from every device.
 /// @throws std::invalid_argument for a query that is too long, DeviceError if the device fails
-std::vector<ScalingHit> linear_scaling(Device& device, const ScalingSequences& references,
+std::vector<ScalingHit> linear_scaling(Device& device, const ResidentSequences& references,
                                        std::span<const std::vector<float>> queries,
                                        std::span<const std::uint32_t> sequences,
                                        const ScalingParams& params = {});
@@ -85,4 +117,22 @@ std::vector<ScalingHit> serial_linear_scaling(const ScalingSequences& references
                                               std::span<const std::uint32_t> sequences,
                                               const ScalingParams& params = {});
 
+/// Of each hit the upper median of what its query is above the sequence there, point by point.
+/// @param hits  as linear_scaling() found them with these queries
+/// @throws std::invalid_argument for a query that is too long, DeviceError if the device fails
+std::vector<float> median_levels(Device& device, const ResidentSequences& references,
+                                 std::span<const std::vector<float>> queries,
+                                 std::span<const ScalingHit> hits);
+
+namespace cuda {
+
+std::vector<ScalingHit> linear_scaling(Device& device, const ResidentSequences& references,
+                                       std::span<const std::vector<float>> queries,
+                                       std::span<const std::uint32_t> sequences,
+                                       const ScalingParams& params);
+std::vector<float> median_levels(Device& device, const ResidentSequences& references,
+                                 std::span<const std::vector<float>> queries,
+                                 std::span<const ScalingHit> hits);
+
+}  // namespace cuda
 }  // namespace spintag::kernels

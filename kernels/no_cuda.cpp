@@ -1,6 +1,8 @@
 // kernels/no_cuda.cpp - what a program that was built without CUDA says about CUDA devices.
 #include "kernels/device.h"
+#include "kernels/linear_scaling.h"
 #include "kernels/peaks.h"
+#include "kernels/resident.h"
 #include "kernels/scan.h"
 #include "kernels/sliding_max.h"
 #include "kernels/stft.h"
@@ -27,7 +29,22 @@ std::vector<std::uint32_t> exclusive_sums(Device& device, std::span<const std::u
   throw DeviceError(device.name() + ": this program was built without CUDA");
 }
 
-std::vector<std::uint16_t> warping_distances(Device& device, std::span<const std::int16_t>,
+std::shared_ptr<const std::byte> device_copy(Device& device, std::span<const std::byte>) {
+  throw DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::vector<ScalingHit> linear_scaling(Device& device, const ResidentSequences&,
+                                       std::span<const std::vector<float>>,
+                                       std::span<const std::uint32_t>, const ScalingParams&) {
+  throw DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::vector<float> median_levels(Device& device, const ResidentSequences&,
+                                 std::span<const std::vector<float>>, std::span<const ScalingHit>) {
+  throw DeviceError(device.name() + ": this program was built without CUDA");
+}
+
+std::vector<std::uint16_t> warping_distances(Device& device, const Resident<std::int16_t>&,
                                              std::span<const std::int16_t>,
                                              std::span<const WarpingCandidate>,
                                              const WarpingParams&) {

@@ -191,11 +191,13 @@ SPINTAG_CLONES void compare(const QueryGroup& group, std::span<const float> samp
 
 }  // namespace
 
-std::vector<ScalingHit> linear_scaling(Device&, const ScalingSequences& references,
+std::vector<ScalingHit> linear_scaling(Device& device, const ResidentSequences& resident,
                                        std::span<const std::vector<float>> queries,
                                        std::span<const std::uint32_t> sequences,
                                        const ScalingParams& params) {
   const std::size_t longest = scaling::longest_of(queries);
+  if (device.is_cuda()) return cuda::linear_scaling(device, resident, queries, sequences, params);
+  const ScalingSequences& references = *resident.sequences;
   const std::vector<QueryGroup> groups = grouped(queries);
   std::vector<std::vector<ScalingHit>> hits(sequences.size());
   std::atomic<std::size_t> next = 0;

@@ -163,7 +163,7 @@ std::vector<std::uint16_t> serial_warping_distances(std::span<const std::int16_t
 }
 
 std::vector<std::uint16_t> warping_distances(Device& device,
-                                             std::span<const std::int16_t> references,
+                                             const Resident<std::int16_t>& references,
                                              std::span<const std::int16_t> query,
                                              std::span<const WarpingCandidate> candidates,
                                              const WarpingParams& params) {
@@ -186,7 +186,7 @@ std::vector<std::uint16_t> warping_distances(Device& device,
     for (std::size_t block; (block = next_block++) < blocks;) {
       const std::size_t first = block * kLanes;
       const std::size_t count = std::min(kLanes, candidates.size() - first);
-      lane_distances(references, query, candidates.subspan(first, count), params, scratch,
+      lane_distances(references.values(), query, candidates.subspan(first, count), params, scratch,
                      distances.data() + first);
     }
   };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/device.h"
+#include "kernels/resident.h"
 
 namespace spintag::kernels {
 
@@ -59,7 +60,7 @@ constexpr std::uint16_t warping_far(std::uint16_t cap) {
 /// @throws DeviceError if the device fails, std::invalid_argument for a candidate that is too long.
 /// One caller per Device.
 std::vector<std::uint16_t> warping_distances(Device& device,
-                                             std::span<const std::int16_t> references,
+                                             const Resident<std::int16_t>& references,
                                              std::span<const std::int16_t> query,
                                              std::span<const WarpingCandidate> candidates,
                                              const WarpingParams& params = {});
@@ -77,7 +78,7 @@ inline constexpr std::size_t kMostWarpedRows = 512;
 inline constexpr std::uint16_t kLargestCap = 1000;
 
 std::vector<std::uint16_t> warping_distances(Device& device,
-                                             std::span<const std::int16_t> references,
+                                             const Resident<std::int16_t>& references,
                                              std::span<const std::int16_t> query,
                                              std::span<const WarpingCandidate> candidates,
                                              const WarpingParams& params);

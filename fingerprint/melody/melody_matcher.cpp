@@ -2,16 +2,17 @@
 #include "fingerprint/melody/melody_matcher.h"
 
 #include <algorithm>
-#include <atomic>
+#include <bit>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <numeric>
 #include <span>
-#include <thread>
 #include <utility>
 
+#include "fingerprint/melody/alignment_costs.h"
+#include "fingerprint/melody/ascending_order.h"
 #include "fingerprint/melody/hum_tempo.h"
-#include "fingerprint/melody/median.h"
 #include "kernels/linear_scaling.h"
 #include "kernels/warping.h"
 
@@ -42,9 +43,9 @@ struct Start {
 /// One search: a hum and what is left of the starts.
 class Search {
  public:
-  Search(kernels::Device& device, const MelodyIndex& index, const MelodyMatchParams& params,
-         Contour hum)
-      : device_(device), index_(index), params_(params), hum_(std::move(hum)) {
+  Search(kernels::Device& device, const MelodyIndex& index, const ResidentMelodies& resident,
+         const MelodyMatchParams& params, Contour hum)
+      : device_(device), index_(index), resident_(resident), params_(params), hum_(std::move(hum)) {
     for (const float pitch : hum_) query_.push_back(fine_pitch(pitch));
     const double octaves = std::log2(params.fastest / params.slowest);
     const int steps = static_cast<int>(std::ceil(octaves * params.tempi_per_octave));
@@ -70,16 +71,22 @@ class Search {
   void find_starts(std::span<const std::uint32_t> melodies) {
     const kernels::ScalingParams scaling{.hits_per_sequence = params_.starts_per_melody,
                                          .threads = params_.threads};
-    auto hits = params_.serial
-                    ? kernels::serial_linear_scaling(index_.coarse(), scaled_, melodies, scaling)
-                    : kernels::linear_scaling(device_, index_.coarse(), scaled_, melodies, scaling);
-    std::ranges::stable_sort(hits, {}, &ScalingHit::distance);
+    auto hits =
+        params_.serial
+            ? kernels::serial_linear_scaling(index_.coarse(), scaled_, melodies, scaling)
+            : kernels::linear_scaling(device_, resident_.coarse, scaled_, melodies, scaling);
+    // The bits of distances are in the distances' order, since none is negative.
+    sort_by(hits, [](const ScalingHit& hit) { return std::bit_cast<std::uint64_t>(hit.distance); });
     hits.resize(std::min(hits.size(), params_.warped));
-    for (const ScalingHit& hit : hits) starts_.push_back({hit, candidate_at(hit), 0});
+    const auto levels = kernels::median_levels(device_, resident_.coarse, scaled_, hits);
+    for (std::size_t i = 0; i < hits.size(); ++i) {
+      starts_.push_back({hits[i], candidate_at(hits[i], levels[i]), 0});
+    }
   }
 
   /// The melody from a little before the start, read as fast as the hum is sung.
-  WarpingCandidate candidate_at(const ScalingHit& hit) const {
+  /// @param level  median of what the hum is above it: a wrong note does not move that
+  WarpingCandidate candidate_at(const ScalingHit& hit, float level) const {
     const double tempo = tempi_[hit.scale];
     const auto frames = static_cast<double>(hum_.size());
     return {.first = index_.fine_first(hit.sequence),
@@ -88,40 +95,33 @@ class Search {
                 std::lround(static_cast<double>(hit.start * kCoarseFrames) - kRoomBefore * tempo)),
             .step = static_cast<std::uint32_t>(std::lround(tempo * 65536)),
             .length = static_cast<std::uint32_t>(frames * kSlowerBy + kRoomInAll),
-            .level = first_level(hit)};
+            .level = static_cast<std::int32_t>(std::lround(level * 100 / kCoarseSteps))};
   }
 
-  /// Median of what the hum is above the melody, point by point: a wrong note does not move it.
-  std::int32_t first_level(const ScalingHit& hit) const {
-    const std::vector<float>& query = scaled_[hit.scale];
-    const std::span<const float> melody = index_.coarse()[hit.sequence];
-    std::vector<float> above(query.size());
-    for (std::size_t i = 0; i < query.size(); ++i) {
-      above[i] = query[i] - melody[std::min(hit.start + i, melody.size() - 1)];
-    }
-    return static_cast<std::int32_t>(std::lround(median(above) * 100 / kCoarseSteps));
-  }
-
+  /// Of every start at the first shift of its level, then of every start at the next.
   /// @param every  frame that is compared: 1 or 2
-  std::vector<std::uint16_t> distances_at(std::int32_t shift, std::uint32_t every) const {
+  std::vector<std::uint16_t> distances_at(std::initializer_list<std::int32_t> shifts,
+                                          std::uint32_t every) const {
     std::vector<WarpingCandidate> candidates;
-    candidates.reserve(starts_.size());
-    for (const Start& start : starts_) {
-      candidates.push_back(start.candidate);
-      candidates.back().level += shift;
-      candidates.back().step *= every;
-      candidates.back().length = (candidates.back().length + every - 1) / every;
+    candidates.reserve(shifts.size() * starts_.size());
+    for (const std::int32_t shift : shifts) {
+      for (const Start& start : starts_) {
+        candidates.push_back(start.candidate);
+        candidates.back().level += shift;
+        candidates.back().step *= every;
+        candidates.back().length = (candidates.back().length + every - 1) / every;
+      }
     }
     std::vector<std::int16_t> query;
     for (std::size_t i = 0; i < query_.size(); i += every) query.push_back(query_[i]);
     const kernels::WarpingParams warping{.threads = params_.threads};
     return params_.serial
                ? kernels::serial_warping_distances(index_.fine(), query, candidates, warping)
-               : kernels::warping_distances(device_, index_.fine(), query, candidates, warping);
+               : kernels::warping_distances(device_, resident_.fine, query, candidates, warping);
   }
 
   void measure(std::uint32_t every) {
-    const auto distances = distances_at(0, every);
+    const auto distances = distances_at({0}, every);
     for (std::size_t i = 0; i < starts_.size(); ++i) {
       starts_[i].distance = distances[i];
       starts_[i].compared = (query_.size() + every - 1) / every;
@@ -130,7 +130,7 @@ class Search {
 
   /// The best so many, best first.
   void keep(std::size_t count) {
-    std::ranges::stable_sort(starts_, {}, &Start::distance);
+    sort_by(starts_, [](const Start& start) { return std::uint64_t{start.distance}; });
     left_over_.insert(left_over_.begin(), starts_.begin() + std::min(count, starts_.size()),
                       starts_.end());
     starts_.resize(std::min(count, starts_.size()));
@@ -144,15 +144,16 @@ class Search {
            : span >= 50 ? params_.left_at_50
                         : params_.left_at_25);
       if (span == 50) measure(1);
-      const std::uint32_t every = span >= 100 ? 2 : 1;
-      const auto below = distances_at(-span, every);
-      const auto above = distances_at(span, every);
+      const auto distances = distances_at({-span, span}, span >= 100 ? 2 : 1);
+      const auto below = std::span(distances).first(starts_.size());
+      const auto above = std::span(distances).last(starts_.size());
       for (std::size_t i = 0; i < starts_.size(); ++i) {
         Start& start = starts_[i];
         const std::uint16_t best = std::min({start.distance, below[i], above[i]});
         if (best < start.distance) start.candidate.level += below[i] == best ? -span : span;
         start.distance = best;
       }
+      if (span == 1) break;
     }
     keep(starts_.size());
     put_repeats_last();
@@ -184,22 +185,13 @@ class Search {
             .transposition = static_cast<float>(start.candidate.level) / 100};
   }
 
-  /// What the judge says of a start, and the note from which.
+  /// What the judge says of a start, and the note that is there.
   struct Verdict {
     MelodyMatch match;
     std::size_t note = 0;
   };
 
-  void sing_from(std::size_t note, Verdict& verdict, NoteAlignment& alignment) const {
-    MelodyMatch& match = verdict.match;
-    const Melody& melody = index_.melody(match.melody);
-    if (note >= melody.notes.size()) return;
-    match.cost =
-        std::min(match.cost, alignment.cost(melody, {note, match.tempo, match.transposition}));
-  }
-
-  /// A start from the note that is there.
-  Verdict judged(std::size_t i, NoteAlignment& alignment) const {
+  Verdict unjudged(std::size_t i) const {
     Verdict verdict{match_of(i)};
     const auto& notes = index_.melody(verdict.match.melody).notes;
     const float latest_s = verdict.match.start_s + kNoteGrace_s;
@@ -208,41 +200,38 @@ class Search {
     }
     verdict.match.judged = true;
     verdict.match.cost = std::numeric_limits<float>::infinity();
-    sing_from(verdict.note, verdict, alignment);
     return verdict;
   }
 
-  /// work(i, alignment) for the first so many numbers, on all cores.
-  template <class Work>
-  void on_cores(std::size_t count, Work&& work) const {
-    std::atomic<std::size_t> next = 0;
-    const auto take = [&] {
-      NoteAlignment alignment(hum_, params_.notes);
-      for (std::size_t i; (i = next++) < count;) work(i, alignment);
-    };
-    const std::size_t cores = params_.serial         ? 1
-                              : params_.threads != 0 ? params_.threads
-                                                     : std::thread::hardware_concurrency();
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < std::min(cores, count); ++i) others.emplace_back(take);
-    take();
+  /// Sings starts from so many notes after theirs, and takes what is cheaper.
+  void sing_from(std::initializer_list<int> notes_after, std::span<Verdict> verdicts) const {
+    std::vector<SungMelody> sung;
+    std::vector<Verdict*> whose;
+    for (Verdict& verdict : verdicts) {
+      const Melody& melody = index_.melody(verdict.match.melody);
+      for (const int after : notes_after) {
+        const std::size_t note = verdict.note + static_cast<std::size_t>(after);  // may wrap
+        if (note >= melody.notes.size()) continue;
+        sung.push_back({&melody, {note, verdict.match.tempo, verdict.match.transposition}});
+        whose.push_back(&verdict);
+      }
+    }
+    kernels::Device cpu = kernels::Device::cpu();
+    const auto costs = alignment_costs(params_.serial ? cpu : device_, hum_, sung, params_.notes,
+                                       params_.serial ? 1 : params_.threads);
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      whose[i]->match.cost = std::min(whose[i]->match.cost, costs[i]);
+    }
+    std::ranges::stable_sort(verdicts, {}, [](const Verdict& v) { return v.match.cost; });
   }
 
   std::vector<MelodyMatch> judge() const {
-    std::vector<Verdict> verdicts(std::min(params_.judged, starts_.size()));
-    const auto best_first = [&] {
-      std::ranges::stable_sort(verdicts, {}, [](const Verdict& v) { return v.match.cost; });
-    };
-    on_cores(verdicts.size(),
-             [&](std::size_t i, NoteAlignment& alignment) { verdicts[i] = judged(i, alignment); });
-    best_first();
-    on_cores(std::min(params_.judged_around, verdicts.size()),
-             [&](std::size_t i, NoteAlignment& alignment) {
-               const std::size_t note = verdicts[i].note;
-               if (note > 0) sing_from(note - 1, verdicts[i], alignment);
-               sing_from(note + 1, verdicts[i], alignment);
-             });
-    best_first();
+    std::vector<Verdict> verdicts;
+    for (std::size_t i = 0; i < std::min(params_.judged, starts_.size()); ++i) {
+      verdicts.push_back(unjudged(i));
+    }
+    sing_from({0}, verdicts);
+    sing_from({-1, 1}, std::span(verdicts).first(std::min(params_.judged_around, verdicts.size())));
     std::vector<MelodyMatch> matches;
     for (const Verdict& verdict : verdicts) matches.push_back(verdict.match);
     return matches;
@@ -250,6 +239,7 @@ class Search {
 
   std::vector<MelodyMatch> once_each(std::span<const MelodyMatch> matches) const {
     std::vector<MelodyMatch> out;
+    out.reserve(index_.size());
     std::vector<bool> seen(index_.size());
     for (const MelodyMatch& match : matches) {
       if (seen[match.melody]) continue;
@@ -261,6 +251,7 @@ class Search {
 
   kernels::Device& device_;
   const MelodyIndex& index_;
+  const ResidentMelodies& resident_;
   const MelodyMatchParams& params_;
   Contour hum_;
   std::vector<std::int16_t> query_;
@@ -276,8 +267,7 @@ MelodyMatcher::MelodyMatcher(const MelodyIndex& index, const MelodyMatchParams& 
                              const PermutationIndex* fast)
     : index_(index), params_(params), fast_(fast) {}
 
-std::vector<MelodyMatch> MelodyMatcher::match(kernels::Device& device,
-                                              const Contour& pitch_track) const {
+std::vector<MelodyMatch> MelodyMatcher::match(kernels::Device& device, const Contour& pitch_track) {
   Contour hum = bridge(pitch_track);
   if (hum.size() < kShortestHum || index_.size() == 0) return {};
   smooth(hum);
@@ -292,7 +282,8 @@ std::vector<MelodyMatch> MelodyMatcher::match(kernels::Device& device,
     std::iota(melodies.begin(), melodies.end(), 0U);
     return melodies;
   };
-  return Search(device, index_, params_, std::move(hum)).run(nominate);
+  if (!resident_ || !resident_->is_of(device, index_)) resident_.emplace(device, index_);
+  return Search(device, index_, *resident_, params_, std::move(hum)).run(nominate);
 }
 
 }  // namespace spintag::fingerprint

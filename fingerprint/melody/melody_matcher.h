@@ -11,11 +11,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "fingerprint/melody/melody_index.h"
 #include "fingerprint/melody/note_alignment.h"
 #include "fingerprint/melody/permutation_index.h"
+#include "fingerprint/melody/resident_melodies.h"
 #include "kernels/device.h"
 
 namespace spintag::fingerprint {
@@ -67,9 +69,9 @@ class MelodyMatcher {
   /// @param pitch_track  of a hum, as track_pitch() makes it
   /// @return every melody that was warped, once, best first; empty if less than
   /// kShortestHum frames lie between the hum's first and last voiced one. The same from every
-  /// device.
+  /// device; the first call with a CUDA device takes the melodies there, where they stay.
   /// @throws DeviceError if the device fails
-  std::vector<MelodyMatch> match(kernels::Device& device, const Contour& pitch_track) const;
+  std::vector<MelodyMatch> match(kernels::Device& device, const Contour& pitch_track);
 
   static constexpr std::size_t kShortestHum = 48;
 
@@ -77,6 +79,7 @@ class MelodyMatcher {
   const MelodyIndex& index_;
   MelodyMatchParams params_;
   const PermutationIndex* fast_;
+  std::optional<ResidentMelodies> resident_;  ///< where match() last looked for them
 };
 
 }  // namespace spintag::fingerprint

@@ -242,17 +242,16 @@ void queue_warping(const Context& context, const std::int16_t* references,
 }
 
 std::vector<std::uint16_t> warping_distances(Device& device,
-                                             std::span<const std::int16_t> references,
+                                             const Resident<std::int16_t>& references,
                                              std::span<const std::int16_t> query,
                                              std::span<const WarpingCandidate> candidates,
                                              const WarpingParams& params) {
   const auto& context = device.shared_context();
   context->make_current();
-  const Array<std::int16_t> on_device(context, references);
   const Array<std::int16_t> asked(context, query);
   const Array<WarpingCandidate> to_meet(context, candidates);
   const Array<std::uint16_t> distances(context, candidates.size());
-  queue_warping(*context, on_device.data(), asked.data(), query.size(), to_meet.data(),
+  queue_warping(*context, references.on_device(), asked.data(), query.size(), to_meet.data(),
                 candidates.size(), params, distances.data());
   return distances.download();
 }

@@ -215,7 +215,7 @@ void evaluate(const Options& options) {
     params.share = *options.share;
     fast.emplace(index);
   }
-  const fp::MelodyMatcher matcher(index, params, fast ? &*fast : nullptr);
+  fp::MelodyMatcher matcher(index, params, fast ? &*fast : nullptr);
   double reciprocal = 0;
   std::map<std::size_t, std::size_t> within = {{1, 0}, {3, 0}, {5, 0}, {10, 0}};
   std::vector<double> times_ms;     // from the samples on

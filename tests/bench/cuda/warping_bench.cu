@@ -74,7 +74,7 @@ void bench_warping(Bench& bench) {
   Material few(250, 250, bench.quick() ? 64 : 4096);
   auto cpu = kernels::Device::cpu();
   const double lanes_s = seconds_of([&] {
-    kernels::warping_distances(cpu, few.references, few.query, few.candidates,
+    kernels::warping_distances(cpu, {cpu, few.references}, few.query, few.candidates,
                                {.cap = kCap, .threads = 1});
   });
   bench.rate_row("warping, one core in lanes", "250 x 250", 1e3 * lanes_s, 1e-9 * few.cells(),

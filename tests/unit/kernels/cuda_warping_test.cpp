@@ -43,7 +43,7 @@ class CudaWarping : public CudaTest {
     for (const bool skips_pay : {false, true}) {
       WarpingParams both = params;
       both.skips_pay = skips_pay;
-      EXPECT_EQ(warping_distances(cuda_, references, query, all, both),
+      EXPECT_EQ(warping_distances(cuda_, {cuda_, references}, query, all, both),
                 serial_warping_distances(references, query, all, both))
           << query.size() << " rows, " << all.size() << " candidates, cap " << params.cap;
     }

@@ -118,7 +118,8 @@ TEST(LinearScaling, RefusesWhatItCannotAddUpExactly) {
   Device device = Device::cpu();
   const std::vector<Samples> queries = {Samples(kLongestScaledQuery + 1)};
   const auto numbers = all(sequences);
-  EXPECT_THROW(linear_scaling(device, sequences, queries, numbers), std::invalid_argument);
+  EXPECT_THROW(linear_scaling(device, {device, sequences}, queries, numbers),
+               std::invalid_argument);
   EXPECT_THROW(sequences.add({}), std::invalid_argument);
   using Starts = std::vector<std::uint32_t>;
   EXPECT_THROW(sequences.add(Samples{1, 2}, Starts{0, 2}), std::invalid_argument);
@@ -126,7 +127,7 @@ TEST(LinearScaling, RefusesWhatItCannotAddUpExactly) {
   EXPECT_THROW(sequences.add(Samples{1, 2}, Starts{1, 1}), std::invalid_argument);
   EXPECT_EQ(sequences.size(), 1U);
   const std::vector<Samples> shorter = {{1, 2}};
-  EXPECT_EQ(linear_scaling(device, sequences, shorter, numbers).size(), 1U);
+  EXPECT_EQ(linear_scaling(device, {device, sequences}, shorter, numbers).size(), 1U);
 }
 
 TEST(LinearScaling, TwinsAgreeOnEverySize) {
@@ -163,7 +164,7 @@ TEST(LinearScaling, TwinsAgreeOnEverySize) {
   const auto numbers = all(sequences);
   for (const double overhang : {0.0, 0.1, 0.5}) {
     const ScalingParams params{.hits_per_sequence = 5, .overhang = overhang, .threads = 2};
-    EXPECT_EQ(linear_scaling(device, sequences, queries, numbers, params),
+    EXPECT_EQ(linear_scaling(device, {device, sequences}, queries, numbers, params),
               serial_linear_scaling(sequences, queries, numbers, params));
   }
 }

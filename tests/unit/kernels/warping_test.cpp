@@ -30,7 +30,7 @@ std::vector<std::uint16_t> in_lanes(const Samples& references, const Samples& qu
                                     const std::vector<WarpingCandidate>& candidates,
                                     const WarpingParams& params = {}) {
   Device device = Device::cpu();
-  return warping_distances(device, references, query, candidates, params);
+  return warping_distances(device, {device, references}, query, candidates, params);
 }
 
 TEST(Warping, DefinitionFindsThePathThatIsFoundByHand) {

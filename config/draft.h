@@ -27,4 +27,6 @@ void read_settings_file(const std::filesystem::path& file, Draft& draft);
 /// The shortest text that reads back as the same number.
 std::string number_text(double value);
 
+inline std::string truth_text(bool value) { return value ? "true" : "false"; }
+
 }  // namespace spintag::config

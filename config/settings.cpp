@@ -23,6 +23,9 @@ void note_defaults(Draft& draft) {
   draft.note("database.state_directory", settings.state_directory.string(), "default");
   draft.note("recognition.device", settings.device, "default");
   draft.note("recognition.threshold", number_text(settings.min_confidence), "default");
+  draft.note("melody.from_recordings", truth_text(settings.melodies_of_recordings), "default");
+  draft.note("melody.listen", truth_text(settings.listen_for_melodies), "default");
+  draft.note("melody.threshold", number_text(settings.min_melody_confidence), "default");
   draft.note("web.listen", settings.web_listen, "default");
   draft.note("web.token", settings.web_token, "default");
   draft.note("log.level", settings.log_level, "default");

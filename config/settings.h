@@ -42,6 +42,9 @@ struct Settings {
   std::filesystem::path state_directory;  ///< empty = db::default_state_directory()
   std::string device = "auto";
   double min_confidence = 0.999;              ///< [recognition] threshold
+  bool melodies_of_recordings = true;         ///< [melody] from_recordings
+  bool listen_for_melodies = true;            ///< [melody] listen
+  double min_melody_confidence = 0.9;         ///< [melody] threshold
   std::string web_listen = "127.0.0.1:8750";  ///< empty = no web server
   std::string web_token;                      ///< needed for anything but loopback
   std::string log_level = "info";

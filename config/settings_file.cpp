@@ -77,10 +77,12 @@ class SettingsFile {
       : file_(std::move(file)), root_(root), draft_(draft) {}
 
   void read() {
-    TableReader root(draft_, root_, {file_, "", ""},
-                     span_of({"database", "recognition", "web", "log", "station", "sink"}));
+    TableReader root(
+        draft_, root_, {file_, "", ""},
+        span_of({"database", "recognition", "melody", "web", "log", "station", "sink"}));
     read_database(root);
     read_recognition(root);
+    read_melody(root);
     read_web(root);
     read_log(root);
     for_each_table(root, "station", [this](const toml::table& table) { read_station(table); });
@@ -135,6 +137,24 @@ class SettingsFile {
     text_setting(*table, "device", draft_.settings.device, check_device);
     if (const auto threshold = table->number("threshold", check_threshold)) {
       draft_.settings.min_confidence = *threshold;
+      table->note("threshold", number_text(*threshold));
+    }
+  }
+
+  void truth_setting(TableReader& table, std::string_view key, bool& target) {
+    if (const auto value = table.truth(key)) {
+      target = *value;
+      table.note(key, truth_text(*value));
+    }
+  }
+
+  void read_melody(TableReader& root) {
+    auto table = section(root, "melody", {"from_recordings", "listen", "threshold"});
+    if (!table) return;
+    truth_setting(*table, "from_recordings", draft_.settings.melodies_of_recordings);
+    truth_setting(*table, "listen", draft_.settings.listen_for_melodies);
+    if (const auto threshold = table->number("threshold", check_melody_threshold)) {
+      draft_.settings.min_melody_confidence = *threshold;
       table->note("threshold", number_text(*threshold));
     }
   }

@@ -79,6 +79,16 @@ std::optional<double> TableReader::number(std::string_view key, const NumberChec
   return value;
 }
 
+std::optional<bool> TableReader::truth(std::string_view key) {
+  const toml::node* const node = table_.get(key);
+  if (node == nullptr) return std::nullopt;
+  if (!node->is_boolean()) {
+    wrong_type(key, *node, "true or false");
+    return std::nullopt;
+  }
+  return node->as_boolean()->get();
+}
+
 std::optional<std::vector<std::string>> TableReader::texts(std::string_view key,
                                                            const TextCheck& check) {
   const toml::node* const node = table_.get(key);

@@ -36,6 +36,7 @@ class TableReader {
   /// Each gives nothing when the key is missing or faulty; a fault is reported.
   std::optional<std::string> text(std::string_view key, const TextCheck& check);
   std::optional<double> number(std::string_view key, const NumberCheck& check);
+  std::optional<bool> truth(std::string_view key);
   std::optional<std::vector<std::string>> texts(std::string_view key, const TextCheck& check);
   /// Like text(), but a missing key is a fault too. `example` is a line that would mend it.
   std::string required(std::string_view key, const TextCheck& check, std::string_view example);

@@ -73,6 +73,11 @@ Fault check_threshold(double value) {
   return "must lie between 0 and 1 (0.999 lets one tag in a thousand be wrong)";
 }
 
+Fault check_melody_threshold(double value) {
+  if (value > 0 && value < 1) return std::nullopt;
+  return "must lie between 0 and 1 (0.9 lets one melody in ten be wrong)";
+}
+
 Fault check_listen(std::string_view value) {
   if (value.empty()) return std::nullopt;
   try {

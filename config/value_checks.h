@@ -14,6 +14,7 @@ Fault check_database_url(std::string_view value);
 Fault check_device(std::string_view value);
 Fault check_log_level(std::string_view value);
 Fault check_threshold(double value);
+Fault check_melody_threshold(double value);
 Fault check_listen(std::string_view value);
 Fault check_name(std::string_view value);
 Fault check_http_url(std::string_view value);

@@ -113,6 +113,8 @@ class CommandLine {
                     "CSV with a column file and any of title, artist, album, label, composer, "
                     "isrc, recording_mbid: wins over the tags")
         ->type_name("FILE");
+    ingest.add_flag("--no-melodies", ingest_.no_melodies,
+                    "do not take the melodies of recordings (melody.from_recordings)");
     ingest.add_flag("--json", ingest_.json, "one JSON object a file, and a summary");
   }
 

@@ -144,8 +144,13 @@ class Reporter {
 class Workers {
  public:
   Workers(const StoreSite& site, ExtractionService& extraction, const MetadataSidecar* sidecar,
-          StopOnSignal& stop, Reporter& reporter)
-      : site_(site), extraction_(extraction), sidecar_(sidecar), stop_(stop), reporter_(reporter) {}
+          bool take_melodies, StopOnSignal& stop, Reporter& reporter)
+      : site_(site),
+        extraction_(extraction),
+        sidecar_(sidecar),
+        take_melodies_(take_melodies),
+        stop_(stop),
+        reporter_(reporter) {}
 
   void run(const std::vector<std::string>& files, unsigned jobs) {
     std::vector<std::jthread> threads;
@@ -162,7 +167,7 @@ class Workers {
  private:
   void work(const std::vector<std::string>& files) {
     try {
-      FileIngester recordings(site_, extraction_, sidecar_, stop_.token());
+      FileIngester recordings(site_, extraction_, sidecar_, take_melodies_, stop_.token());
       MelodyIngester melodies(site_, sidecar_, stop_.token());
       while (!stop_.stop_requested()) {
         const std::size_t mine = next_.fetch_add(1);
@@ -184,6 +189,7 @@ class Workers {
   const StoreSite& site_;
   ExtractionService& extraction_;
   const MetadataSidecar* sidecar_;
+  const bool take_melodies_;
   StopOnSignal& stop_;
   Reporter& reporter_;
   std::atomic<std::size_t> next_{0};
@@ -226,7 +232,8 @@ int run_ingest(const CommonOptions& common, const IngestOptions& options) {
   const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, kMostJobsByDefault);
   const unsigned jobs = options.jobs > 0 ? static_cast<unsigned>(options.jobs) : cores;
   const auto useful_jobs = static_cast<unsigned>(std::min<std::size_t>(jobs, input.files.size()));
-  Workers workers(site, extraction, sidecar ? &*sidecar : nullptr, stop, reporter);
+  const bool take_melodies = loaded.settings.melodies_of_recordings && !options.no_melodies;
+  Workers workers(site, extraction, sidecar ? &*sidecar : nullptr, take_melodies, stop, reporter);
   try {
     workers.run(input.files, useful_jobs);
   } catch (...) {

@@ -13,6 +13,7 @@ struct IngestOptions {
   std::vector<std::string> paths;  ///< files, folders and playlists
   int jobs = 0;                    ///< files at a time; 0 = one for each core
   bool json = false;
+  bool no_melodies = false;        ///< whatever the settings say
   std::filesystem::path metadata;  ///< CSV sidecar; empty = none
 };
 

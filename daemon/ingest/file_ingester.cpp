@@ -8,6 +8,8 @@
 #include "daemon/ingest/tags.h"
 #include "daemon/utf8.h"
 #include "fingerprint/audio/reader.h"
+#include "fingerprint/melody/packed_melody.h"
+#include "fingerprint/melody/recorded_melody.h"
 #include "fingerprint/profile.h"
 #include "fingerprint/reference.h"
 
@@ -22,6 +24,9 @@ constexpr double kMinDurationS = 1.0;  // shorter than that, hardly a pair of pe
 constexpr double kCutShortS = 2.0;
 constexpr double kCutShortShare = 0.05;
 
+// Of a longer recording, such as a mix or a talk, the rest is not listened to.
+constexpr std::uint64_t kMelodySamples = std::uint64_t{3600} * BroadcastProfile::rate_hz;
+
 std::string seconds_text(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f s", seconds);
@@ -34,18 +39,30 @@ std::string without_source(std::string message, const std::string& file) {
   return to_utf8(message);
 }
 
+// No melody at all is packed too, so that it is not looked for again.
+std::vector<std::byte> packed_melody(const fingerprint::Contour& pitch) {
+  const fingerprint::Melody melody = fingerprint::recorded_melody(pitch);
+  const std::size_t count = melody.notes.empty() ? 0 : 1;
+  return fingerprint::pack_melodies({&melody, count});
+}
+
 }  // namespace
 
 struct FileIngester::Fingerprinted {
   fingerprint::PackedPeaks packed;
+  std::optional<std::vector<std::byte>> melody;  ///< packed, where one is wanted
   double duration_s = 0;
   std::int64_t landmarks = 0;
   std::string oddity;  ///< what is wrong with the file, though it could be taken
 };
 
 FileIngester::FileIngester(const StoreSite& site, ExtractionService& extraction,
-                           const MetadataSidecar* sidecar, std::stop_token stop)
-    : extraction_(extraction), sidecar_(sidecar), stop_(stop), patiently_(site, stop) {}
+                           const MetadataSidecar* sidecar, bool melodies, std::stop_token stop)
+    : extraction_(extraction),
+      sidecar_(sidecar),
+      melodies_(melodies),
+      stop_(stop),
+      patiently_(site, stop) {}
 
 FileIngester::~FileIngester() = default;
 
@@ -76,7 +93,9 @@ FileReport FileIngester::ingest_regular(const std::string& file, FileReport repo
   const auto skip = [&](const db::Track& known, const std::string& reason) {
     return skip_known(patiently_, sidecar_, known, file, reason);
   };
-  if (is_unchanged(same_source, track)) return skip(*same_source, "already in the catalogue");
+  if (is_unchanged(same_source, track) && melody_done(same_source->track_id)) {
+    return skip(*same_source, "already in the catalogue");
+  }
 
   track.content_hash = fingerprint::content_hash(file);
   const auto same_content =
@@ -84,7 +103,7 @@ FileReport FileIngester::ingest_regular(const std::string& file, FileReport repo
   if (same_content && same_content->source != file) {
     return skip(*same_content, "the same recording as " + to_utf8(same_content->source));
   }
-  if (same_content && remember_file(*same_content, track)) {
+  if (same_content && melody_done(same_content->track_id) && remember_file(*same_content, track)) {
     return skip(*same_content,
                 "already in the catalogue (the file has changed, its audio has not)");
   }
@@ -98,6 +117,12 @@ FileReport FileIngester::ingest_regular(const std::string& file, FileReport repo
   track.profile = BroadcastProfile::name;
   track.profile_version = BroadcastProfile::version;
   track.packed = made.packed;
+  db::NewMelodies melodies{
+      fingerprint::kMelodyFromRecording, fingerprint::kPackedMelodyVersion, {}};
+  if (made.melody) {
+    melodies.packed = *made.melody;
+    track.melodies = {&melodies, 1};
+  }
   const db::PutResult put = patiently_([&](db::Store& store) { return store.put_track(track); });
   const bool was_there = put.what == db::PutResult::What::already_there;
   report.what = was_there ? FileReport::What::skipped : FileReport::What::ingested;
@@ -107,9 +132,19 @@ FileReport FileIngester::ingest_regular(const std::string& file, FileReport repo
   report.reason = made.oddity;
   if (was_there) report.reason = "already in the catalogue";
   if (put.what == db::PutResult::What::replaced && report.reason.empty()) {
-    report.reason = "took the place of what this file held before";
+    report.reason = same_content ? "its melody or its fingerprint was brought up to date"
+                                 : "took the place of what this file held before";
   }
   return report;
+}
+
+bool FileIngester::melody_done(std::int64_t track_id) {
+  if (!melodies_) return true;
+  const auto stored = patiently_([&](db::Store& store) { return store.melodies({&track_id, 1}); });
+  return std::ranges::any_of(stored, [](const db::Melodies& melodies) {
+    return melodies.method == fingerprint::kMelodyFromRecording &&
+           melodies.method_version == fingerprint::kPackedMelodyVersion;
+  });
 }
 
 bool FileIngester::remember_file(const db::Track& known, db::NewTrack track) {
@@ -133,9 +168,12 @@ FileIngester::Fingerprinted FileIngester::fingerprint(const std::string& file) {
   options.stop = stop_;
   fingerprint::AudioReader reader(file, options);
   FilePeaks file_peaks(extraction_);
+  std::optional<fingerprint::PredominantPitch> pitch;
+  if (melodies_) pitch.emplace();
   std::vector<float> samples;
   while (reader.read(samples)) {
     file_peaks.push(samples);
+    if (pitch && reader.counts().samples < kMelodySamples) pitch->push(samples);
     samples.clear();
   }
   if (stop_.stop_requested()) throw Stopped{};
@@ -150,6 +188,7 @@ FileIngester::Fingerprinted FileIngester::fingerprint(const std::string& file) {
                   seconds_text(kMinDurationS) + " is needed)");
   }
   made.packed = fingerprint::make_reference(peaks);
+  if (pitch) made.melody = packed_melody(pitch->finish());
   made.landmarks = static_cast<std::int64_t>(fingerprint::count_landmarks(made.packed));
   if (made.landmarks == 0) throw Refused("nothing in it to recognise it by (silence?)");
   const double header_s = reader.header_duration_s().value_or(0);

@@ -86,6 +86,9 @@ TEST_F(SettingsTest, EmptyFileGivesTheDefaults) {
   EXPECT_THAT(loaded.settings.stations, IsEmpty());
   EXPECT_EQ(origin(loaded, "web.listen").origin, "default");
   EXPECT_EQ(origin(loaded, "recognition.threshold").value, "0.999");
+  EXPECT_EQ(origin(loaded, "melody.from_recordings").value, "true");
+  EXPECT_EQ(origin(loaded, "melody.listen").value, "true");
+  EXPECT_EQ(origin(loaded, "melody.threshold").value, "0.9");
 }
 
 TEST_F(SettingsTest, ExampleFileLoadsAndNamesEveryKeyWithItsDefault) {
@@ -126,6 +129,7 @@ TEST_F(SettingsTest, EveryKeyArrives) {
   const Loaded loaded = load_text(
       "[database]\nurl = \"postgresql://a:b@host/db\"\nstate_directory = \"/srv/spintag\"\n"
       "[recognition]\ndevice = \"cuda:1\"\nthreshold = 0.99\n"
+      "[melody]\nfrom_recordings = false\nlisten = false\nthreshold = 0.8\n"
       "[web]\nlisten = \"0.0.0.0:80\"\ntoken = \"0123456789abcdef\"\n[log]\nlevel = \"debug\"\n" +
       sink_text("stations = [\"wjrh\"]\nevents = [\"track.started\"]\nmax_age_s = 30\ntimeout_s = "
                 "2.5\n"));
@@ -134,6 +138,9 @@ TEST_F(SettingsTest, EveryKeyArrives) {
   EXPECT_EQ(settings.state_directory, "/srv/spintag");
   EXPECT_EQ(settings.device, "cuda:1");
   EXPECT_DOUBLE_EQ(settings.min_confidence, 0.99);
+  EXPECT_FALSE(settings.melodies_of_recordings);
+  EXPECT_FALSE(settings.listen_for_melodies);
+  EXPECT_DOUBLE_EQ(settings.min_melody_confidence, 0.8);
   EXPECT_EQ(settings.web_listen, "0.0.0.0:80");
   EXPECT_EQ(settings.web_token, "0123456789abcdef");
   EXPECT_EQ(settings.log_level, "debug");
@@ -184,9 +191,9 @@ TEST_F(SettingsTest, EnvironmentNamesTheFile) {
 TEST_F(SettingsTest, UnknownKeyIsNamedWithLineAndNearestKnownKey) {
   EXPECT_EQ(fault_of("[recognition]\n\ntreshold = 0.9\n"),
             "radio.toml:3: recognition.treshold: unknown key (did you mean threshold?)");
-  EXPECT_EQ(
-      fault_of("[loggin]\nlevel = \"info\"\n"),
-      "radio.toml:1: loggin: unknown key (known: database, recognition, web, log, station, sink)");
+  EXPECT_EQ(fault_of("[loggin]\nlevel = \"info\"\n"),
+            "radio.toml:1: loggin: unknown key (known: database, recognition, melody, web, log, "
+            "station, sink)");
   EXPECT_THAT(fault_of("[[station]]\nname = \"a\"\nurl = \"http://h/\"\ntitel = \"A\"\n"),
               HasSubstr("radio.toml:4: station.titel: unknown key (did you mean title?)"));
 }
@@ -218,6 +225,9 @@ TEST_F(SettingsTest, SyntaxErrorNamesItsLine) {
 }
 
 TEST_F(SettingsTest, WrongTypesSayWhatToWrite) {
+  EXPECT_THAT(fault_of("[melody]\nlisten = \"no\"\n"),
+              HasSubstr("melody.listen: wants true or false"));
+  EXPECT_THAT(fault_of("[melody]\nthreshold = 1\n"), HasSubstr("must lie between 0 and 1"));
   EXPECT_THAT(fault_of("[recognition]\nthreshold = \"0.9\"\n"),
               HasSubstr("wants a number, not text"));
   EXPECT_THAT(fault_of("[station]\nname = \"a\"\n"),

@@ -66,15 +66,15 @@ std::vector<db::OutboxEvent> for_sinks(std::string_view type, bool is_log,
 }
 
 /// Every field of a track, in order, whatever the stored text lacks.
-Json track_of(const db::Play& play) {
-  const Json stored = Json::parse(play.track_json, nullptr, false);
+Json track_of(std::int64_t track_id, const std::string& track_json) {
+  const Json stored = Json::parse(track_json, nullptr, false);
   const auto field = [&stored](const char* key, Json otherwise) {
     if (!stored.is_object()) return otherwise;
     const auto found = stored.find(key);
     return found == stored.end() || found->type() != otherwise.type() ? otherwise : *found;
   };
   const Json duration = stored.is_object() ? stored.value("duration_s", Json()) : Json();
-  return {{"track_id", play.track_id},
+  return {{"track_id", track_id},
           {"title", field("title", "")},
           {"artist", field("artist", "")},
           {"album", field("album", "")},
@@ -93,7 +93,7 @@ Json data_of(const db::Play& play) {
   }
   return {{"station", play.station},
           {"play_id", std::to_string(play.play_id)},
-          {"track", track_of(play)},
+          {"track", track_of(play.track_id, play.track_json)},
           {"started_at", to_rfc3339(play.started_at)},
           {"ended_at", ended},
           {"detected_at", to_rfc3339(play.detected_at)},
@@ -102,6 +102,15 @@ Json data_of(const db::Play& play) {
           {"speed", rounded(play.speed, 1e4)},
           {"pitch", rounded(play.pitch, 1e4)},
           {"method", play.method}};
+}
+
+Json guess_of(const MelodyNews& news) {
+  return {{"track", track_of(news.track_id, news.track_json)},
+          {"detected_at", to_rfc3339(news.detected_at)},
+          {"confidence", rounded(news.confidence, 1e6)},
+          {"speed", rounded(news.speed, 1e4)},
+          {"pitch", rounded(news.pitch, 1e4)},
+          {"method", "melody"}};
 }
 
 }  // namespace
@@ -144,5 +153,16 @@ std::vector<db::OutboxEvent> make_stream_event(std::string_view type, const std:
   const Json data = {{"station", station}, {"started_at", to_rfc3339(started_at)}};
   return for_sinks(type, false, station, data, sinks, at);
 }
+
+std::vector<db::OutboxEvent> make_melody_event(const std::string& station, db::TimePoint started_at,
+                                               const MelodyNews& news,
+                                               std::span<const config::Sink> sinks,
+                                               db::TimePoint at) {
+  const Json data = {
+      {"station", station}, {"started_at", to_rfc3339(started_at)}, {"guess", guess_of(news)}};
+  return for_sinks(kSegmentUnknown, false, station, data, sinks, at);
+}
+
+std::string guess_json(const MelodyNews& news) { return text_of(guess_of(news)); }
 
 }  // namespace spintag::daemon

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/settings.h"
+#include "daemon/melody_news.h"
 #include "daemon/rfc3339.h"
 #include "db/store.h"
 
@@ -50,5 +51,16 @@ std::vector<db::OutboxEvent> make_stream_event(std::string_view type, const std:
                                                db::TimePoint started_at,
                                                std::span<const config::Sink> sinks,
                                                db::TimePoint at = utc_now());
+
+/// segment.unknown once more, of music whose melody is known: its data has, beside those of
+/// make_stream_event(), "guess":
+/// {"track":{...},"detected_at","confidence","speed","pitch","method":"melody"}.
+std::vector<db::OutboxEvent> make_melody_event(const std::string& station, db::TimePoint started_at,
+                                               const MelodyNews& news,
+                                               std::span<const config::Sink> sinks,
+                                               db::TimePoint at = utc_now());
+
+/// That guess, a JSON object.
+std::string guess_json(const MelodyNews& news);
 
 }  // namespace spintag::daemon

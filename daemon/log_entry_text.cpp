@@ -63,8 +63,26 @@ db::Play play_of(const json& value) {
   return play;
 }
 
+json melody_json(const MelodyNews& news) {
+  return {{"track_id", news.track_id}, {"track", news.track_json},
+          {"speed", news.speed},       {"confidence", news.confidence},
+          {"pitch", news.pitch},       {"detected_at", micros(news.detected_at)}};
+}
+
+MelodyNews melody_of(const json& value) {
+  MelodyNews news;
+  news.track_id = value.at("track_id");
+  news.track_json = value.at("track");
+  news.confidence = value.at("confidence");
+  news.speed = value.at("speed");
+  news.pitch = value.at("pitch");
+  news.detected_at = time_of(value.at("detected_at"));
+  return news;
+}
+
 bool is_segment(LogEntry::What what) {
-  return what == LogEntry::What::segment_began || what == LogEntry::What::segment_ended;
+  return what == LogEntry::What::segment_began || what == LogEntry::What::segment_ended ||
+         what == LogEntry::What::segment_guessed;
 }
 
 }  // namespace
@@ -79,6 +97,7 @@ std::string to_text(const LogEntry& entry) {
   } else {
     value["play"] = play_json(entry.play);
   }
+  if (entry.what == LogEntry::What::segment_guessed) value["melody"] = melody_json(entry.melody);
   if (entry.what == LogEntry::What::play_renamed) {
     value["before_track_id"] = entry.before_track_id;
     value["before_started_at"] = micros(entry.before_started_at);
@@ -92,7 +111,7 @@ LogEntry from_text(const std::string& text) {
     const json value = json::parse(text);
     LogEntry entry;
     const int what = value.at("what");
-    if (what < 0 || what > static_cast<int>(LogEntry::What::segment_ended)) {
+    if (what < 0 || what > static_cast<int>(LogEntry::What::segment_guessed)) {
       throw std::invalid_argument("unknown kind of log entry " + std::to_string(what));
     }
     entry.what = static_cast<LogEntry::What>(what);
@@ -106,6 +125,7 @@ LogEntry from_text(const std::string& text) {
     } else {
       entry.play = play_of(value.at("play"));
     }
+    if (entry.what == LogEntry::What::segment_guessed) entry.melody = melody_of(value.at("melody"));
     if (entry.what == LogEntry::What::play_renamed) {
       entry.before_track_id = value.at("before_track_id");
       entry.before_started_at = time_of(value.at("before_started_at"));

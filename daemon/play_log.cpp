@@ -20,7 +20,8 @@ using What = LogEntry::What;
 constexpr auto kIdsKept = std::chrono::hours(12);
 
 bool is_segment(const LogEntry& entry) {
-  return entry.what == What::segment_began || entry.what == What::segment_ended;
+  return entry.what == What::segment_began || entry.what == What::segment_ended ||
+         entry.what == What::segment_guessed;
 }
 
 }  // namespace
@@ -261,6 +262,11 @@ void PlayLog::apply_play(LogEntry& entry) {
 
 void PlayLog::apply_segment(LogEntry& entry) {
   db::Segment& segment = entry.segment;
+  if (entry.what == What::segment_guessed) {
+    store_.put_events(
+        make_melody_event(segment.station, segment.started_at, entry.melody, sinks_, entry.at));
+    return;
+  }
   std::string_view type = kSegmentUnknown;
   if (segment.kind == "silence") type = kStreamSilence;
   if (segment.kind == "lost") type = kStreamLost;

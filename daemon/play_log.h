@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "config/settings.h"
+#include "daemon/melody_news.h"
 #include "daemon/spool.h"
 #include "daemon/status_board.h"
 #include "db/store.h"
@@ -34,6 +35,7 @@ struct LogEntry {
     play_corrected,  ///< ended before, now with another end
     segment_began,
     segment_ended,
+    segment_guessed,  ///< `melody` says what the unknown music of an open segment plays
   };
   What what = What::play_began;
   db::TimePoint at{};  ///< when it was decided
@@ -41,6 +43,7 @@ struct LogEntry {
   std::int64_t before_track_id = 0;  ///< play_renamed
   db::TimePoint before_started_at{};
   db::Segment segment;
+  MelodyNews melody;  ///< segment_guessed
 };
 
 struct PlayLogParams {

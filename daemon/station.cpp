@@ -20,6 +20,7 @@ namespace spintag::daemon {
 namespace {
 
 constexpr std::size_t kPlaysKept = 50;  // more than can be reopened
+constexpr double kHeardNow_s = 3;       // following looks once a second, at the last five
 
 double seconds(std::chrono::microseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 
@@ -28,6 +29,11 @@ db::TimePoint end_of(const db::Play& play, const Spin& spin) {
   const double length_s = std::max(0.0, spin.end_s - spin.start_s);
   return play.started_at +
          std::chrono::microseconds(static_cast<std::int64_t>(std::llround(length_s * 1e6)));
+}
+
+TuneListener::Ask ask_of(TuneDesk* desk) {
+  if (desk == nullptr) return {};
+  return [desk](std::vector<float>&& samples) { return desk->ask(std::move(samples)); };
 }
 
 }  // namespace
@@ -41,6 +47,7 @@ Station::Station(config::Station settings, StationContext context,
       listener_(
           context.matching, [&index = context.index] { return index.current(); }, params.listener),
       lost_since_(utc_now()),
+      tunes_(ask_of(context.tunes), params.tunes),
       progress_(std::chrono::steady_clock::now()) {
   thread_ = std::jthread([this](const std::stop_token& stop) {
     pthread_setname_np(pthread_self(), ("st-" + settings_.name).substr(0, 15).c_str());
@@ -122,6 +129,7 @@ void Station::take(std::span<const float> samples) {
   Findings findings;
   listener_.push(samples, clock_.lag_s() < params_.greatest_lag_s, findings);
   handle(findings);
+  if (const auto guess = tunes_.push(samples, unknown_music())) tell_melody(*guess);
   report();
 }
 
@@ -310,6 +318,7 @@ void Station::handle_segment(const SegmentEdge& edge) {
     segment_->station = settings_.name;
     segment_->kind = edge.kind;
     segment_->started_at = clock_.utc(edge.start_s);
+    segment_start_s_ = edge.start_s;
     entry.what = LogEntry::What::segment_began;
     context_.board.set_label(settings_.name, edge.kind);
     spdlog::info("[{}] {}", settings_.name, edge.kind == "music" ? "unknown music" : edge.kind);
@@ -324,10 +333,40 @@ void Station::handle_segment(const SegmentEdge& edge) {
   context_.log.put(entry);
 }
 
+// What the listener hears at this moment; a play that is on air is heard, or was a moment ago.
+UnknownMusic Station::unknown_music() const {
+  UnknownMusic state;
+  state.now_s = listener_.stream_s();
+  const bool is_segment = segment_ && segment_->kind == "music";
+  if (is_segment) state.since_s = segment_start_s_;
+  const std::vector<Spin> on_air = listener_.on_air();
+  state.known =
+      (segment_ && !is_segment) || std::any_of(on_air.begin(), on_air.end(), [&](const Spin& spin) {
+        return spin.end_s > state.now_s - kHeardNow_s;
+      });
+  return state;
+}
+
+// Of an open segment: the listener would not tell otherwise.
+void Station::tell_melody(const TuneGuess& guess) {
+  LogEntry entry;
+  entry.what = LogEntry::What::segment_guessed;
+  entry.at = utc_now();
+  entry.segment = *segment_;
+  entry.melody = {guess.track_id, guess.track_json, guess.confidence,
+                  guess.speed,    guess.pitch,      entry.at};
+  ++counters_.melodies_told;
+  context_.board.set_melody(settings_.name, entry.melody);
+  spdlog::info("[{}] unknown music plays the melody of {} (confidence {:.3f})", settings_.name,
+               track_text(guess.track_json), guess.confidence);
+  context_.log.put(entry);
+}
+
 void Station::report() {
   context_.board.saw_samples(settings_.name, utc_now());
   counters_.windows_searched = listener_.searches();
   counters_.dropped_windows = listener_.skipped_searches();
+  counters_.melody_questions = tunes_.asked();
   context_.board.set_counters(settings_.name, counters_);
   const auto now = std::chrono::steady_clock::now();
   if (now - last_heartbeat_ < params_.heartbeat) return;

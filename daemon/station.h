@@ -16,11 +16,14 @@
 #include "daemon/play_log.h"
 #include "daemon/sample_clock.h"
 #include "daemon/status_board.h"
+#include "daemon/tune_desk.h"
+#include "daemon/tune_listener.h"
 
 namespace spintag::daemon {
 
 struct StationParams {
   ListenerParams listener;
+  TuneListenerParams tunes;
   std::chrono::milliseconds first_retry{1'000};  ///< doubled at each failure ...
   std::chrono::milliseconds longest_retry{60'000};
   double retry_jitter = 0.2;           ///< so that many stations do not come back at one moment
@@ -37,6 +40,7 @@ struct StationContext {
   MatchService& matching;
   PlayLog& log;
   StatusBoard& board;
+  TuneDesk* tunes = nullptr;  ///< null = unknown music is not compared with melodies
 };
 
 /// One thread ("st-NAME"): libav (network, with deadlines), decoding, peaks, matching and tracking
@@ -75,6 +79,8 @@ class Station {
   void handle(const Findings& findings);
   void handle_spin(const SpinEvent& event);
   void handle_segment(const SegmentEdge& edge);
+  UnknownMusic unknown_music() const;
+  void tell_melody(const TuneGuess& guess);
   void fill(db::Play& play, const Spin& spin) const;
   void say(const SpinEvent& event, const db::Play& play) const;
   void report();
@@ -97,6 +103,8 @@ class Station {
   bool plays_ended_ = false;
   std::map<std::uint64_t, db::Play> plays_;  ///< by spin_id, the newest ones
   std::optional<db::Segment> segment_;       ///< open, of the listener
+  double segment_start_s_ = 0;               ///< of segment_, on the stream's clock
+  TuneListener tunes_;
   std::optional<db::Segment> lost_segment_;  ///< open
   std::chrono::steady_clock::time_point last_heartbeat_{};
   std::atomic<std::chrono::steady_clock::time_point> progress_;

@@ -65,7 +65,15 @@ void StatusBoard::saw_samples(const std::string& station, db::TimePoint at) {
 
 void StatusBoard::set_label(const std::string& station, const std::string& label) {
   const std::lock_guard lock(mutex_);
-  if (StationStatus* const status = find_locked(station)) status->label = label;
+  if (StationStatus* const status = find_locked(station)) {
+    status->label = label;
+    status->melody.reset();
+  }
+}
+
+void StatusBoard::set_melody(const std::string& station, const MelodyNews& melody) {
+  const std::lock_guard lock(mutex_);
+  if (StationStatus* const status = find_locked(station)) status->melody = melody;
 }
 
 void StatusBoard::set_counters(const std::string& station, const StationCounters& counters) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/settings.h"
+#include "daemon/melody_news.h"
 #include "db/store.h"
 
 namespace spintag::daemon {
@@ -25,7 +26,9 @@ struct StationCounters {
   std::uint64_t damaged_packets = 0;
   std::uint64_t dropped_windows = 0;  ///< lost to a slow matcher
   std::uint64_t windows_searched = 0;
-  std::uint64_t tags = 0;  ///< plays begun
+  std::uint64_t tags = 0;              ///< plays begun
+  std::uint64_t melody_questions = 0;  ///< unknown music compared with melodies
+  std::uint64_t melodies_told = 0;     ///< of which one was known
 };
 
 struct StationStatus {
@@ -35,6 +38,7 @@ struct StationStatus {
   std::string problem;  ///< why the stream is lost; empty when it is not
   std::optional<db::TimePoint> last_samples_at;
   std::string label;  ///< of unmatched time: "silence", "speech", "music", "lost"; may be empty
+  std::optional<MelodyNews> melody;  ///< of unknown music, where it is known
   std::optional<db::Play> now_playing;
   std::vector<db::Play> history;  ///< ended plays, the newest first, at most kHistory
   StationCounters counters;
@@ -72,7 +76,9 @@ class StatusBoard {
 
   void set_stream(const std::string& station, StreamState state, const std::string& problem = {});
   void saw_samples(const std::string& station, db::TimePoint at);
+  /// Another label ends what was known of the melody.
   void set_label(const std::string& station, const std::string& label);
+  void set_melody(const std::string& station, const MelodyNews& melody);
   void set_counters(const std::string& station, const StationCounters& counters);
 
   /// A play began (or one that runs was corrected: same play_id). Whatever was on air before goes

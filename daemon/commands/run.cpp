@@ -7,6 +7,7 @@
 //   st-NAME      one a station: its network stream (deadlines), a free matcher or the answer of
 //                "match", the play log's room
 //   match        where there is one, the CUDA device that it owns
+//   melody       the database; of the lowest priority
 //   play-log     the database, the disk (spool, on-air file)
 //   index        the database, the disk (snapshot); a large merge has "index-build" threads of its
 //                own, which wait for nothing
@@ -14,7 +15,8 @@
 //   web          nothing: sockets and timers
 //   web-plays    the database
 // Queues: stations -> play-log, 10,000 entries, the station waits (a play is never dropped);
-// stations -> match, one window each, the station waits.
+// stations -> match, one window each, the station waits; stations -> melody, one piece of unknown
+// music in all, the station asks again later.
 // Windows never pile up: a station that is more than 10 s behind its stream follows what it
 // knows and leaves the search of those windows out, counted.
 #include "daemon/commands/run.h"
@@ -34,6 +36,7 @@
 #include <iostream>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -50,6 +53,7 @@
 #include "daemon/station.h"
 #include "daemon/status_board.h"
 #include "daemon/stop_on_signal.h"
+#include "daemon/tune_desk.h"
 #include "daemon/web.h"
 
 namespace spintag::daemon {
@@ -231,14 +235,17 @@ int run(const config::Settings& settings) {
     const IndexFollower follower(index, site.open(), board, [&site] { site.ensure_running(); });
     PlayLog log(site.open(), state_directory(settings), settings.sinks, board,
                 [&delivery] { delivery.notify(); });
+    std::optional<TuneDesk> tunes;
+    if (settings.listen_for_melodies) tunes.emplace(site);
     StationParams params;
+    params.tunes.min_confidence = settings.min_melody_confidence;
     params.listener.min_confidence = settings.min_confidence;
     std::vector<std::unique_ptr<Station>> stations;
     for (const config::Station& station : settings.stations) {
       close_segments(store, log, station.name);
-      stations.push_back(
-          std::make_unique<Station>(station, StationContext{index, matching, log, board},
-                                    take_up_plays(store, log, station.name), params));
+      stations.push_back(std::make_unique<Station>(
+          station, StationContext{index, matching, log, board, tunes ? &*tunes : nullptr},
+          take_up_plays(store, log, station.name), params));
     }
     notifier.ready();
     spdlog::info("listening to {} stations", stations.size());

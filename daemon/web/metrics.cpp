@@ -102,6 +102,12 @@ void write_stations(MetricsText& text, const Status& status) {
            [](const Station& s) { return s.counters.windows_searched; });
   stations(text, status, "tags_total", "counter", "Plays begun.",
            [](const Station& s) { return s.counters.tags; });
+  stations(text, status, "melody_questions_total", "counter",
+           "Times that unknown music was compared with melodies.",
+           [](const Station& s) { return s.counters.melody_questions; });
+  stations(text, status, "melodies_told_total", "counter",
+           "Times that unknown music was told by its melody.",
+           [](const Station& s) { return s.counters.melodies_told; });
 }
 
 void write_sinks(MetricsText& text, const Status& status) {

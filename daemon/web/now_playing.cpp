@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "daemon/events.h"
 #include "daemon/rfc3339.h"
 
 namespace spintag::daemon {
@@ -20,7 +21,7 @@ std::int64_t unix_seconds(db::TimePoint time) {
   return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
 }
 
-Json song_json(const db::Play& play, const Song& song) {
+Json song_json(const db::Play& play, const ShownSong& song) {
   const bool both = !song.artist.empty() && !song.title.empty();
   return {{"id", std::to_string(play.track_id)},
           {"text", song.artist + (both ? " - " : "") + song.title},
@@ -31,7 +32,7 @@ Json song_json(const db::Play& play, const Song& song) {
 }
 
 Json current(const db::Play& play, db::TimePoint now) {
-  const Song song = song_of(play);
+  const ShownSong song = song_of(play);
   const double elapsed =
       std::max(0.0, std::chrono::duration<double>(now - play.started_at).count());
   const double left = std::max(0.0, song.duration_s - play.track_start_s - elapsed);
@@ -44,7 +45,7 @@ Json current(const db::Play& play, db::TimePoint now) {
 }
 
 Json past(const db::Play& play) {
-  const Song song = song_of(play);
+  const ShownSong song = song_of(play);
   return {{"sh_id", play.play_id},
           {"played_at", unix_seconds(play.started_at)},
           {"duration", std::llround(song.duration_s)},
@@ -60,6 +61,8 @@ Json station_json(const StationStatus& station, std::size_t id, db::TimePoint no
   }
   Json history = Json::array();
   for (const db::Play& play : station.history) history.push_back(past(play));
+  Json melody;
+  if (station.melody) melody = Json::parse(guess_json(*station.melody), nullptr, false);
   Json heard;
   if (station.last_samples_at) heard = unix_seconds(*station.last_samples_at);
   return {{"station", {{"id", id}, {"name", station.title}, {"shortcode", station.name}}},
@@ -71,6 +74,7 @@ Json station_json(const StationStatus& station, std::size_t id, db::TimePoint no
            {{"stream", to_string(station.stream)},
             {"problem", station.problem},
             {"label", station.label},
+            {"melody", melody},
             {"last_samples_at", heard},
             {"confidence", confidence},
             {"tags", station.counters.tags}}}};
@@ -78,9 +82,9 @@ Json station_json(const StationStatus& station, std::size_t id, db::TimePoint no
 
 }  // namespace
 
-Song song_of(const db::Play& play) {
+ShownSong song_of(const db::Play& play) {
   const Json stored = Json::parse(play.track_json, nullptr, false);
-  Song song;
+  ShownSong song;
   if (!stored.is_object()) return song;
   const auto text = [](const Json& from, const char* key) {
     const auto found = from.find(key);

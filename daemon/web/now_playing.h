@@ -12,7 +12,8 @@ namespace spintag::daemon {
 /// All stations, an array. Each: station{id,name,shortcode}, is_online,
 /// now_playing{sh_id,played_at,duration,elapsed, remaining,song{id,text,artist,title,album,isrc}}
 /// or null, playing_next (always null), song_history[]{sh_id,played_at, duration,song}, and
-/// spintag{stream,problem,label,last_samples_at,confidence,tags}. Times are seconds since 1970.
+/// spintag{stream,problem,label,melody,last_samples_at,confidence,tags}; melody is null, or what
+/// unknown music plays, as guess_json() has it. Times are seconds since 1970.
 std::string now_playing_json(const Status& status, db::TimePoint now);
 
 /// One station, an object; nothing if there is none of that name.
@@ -20,13 +21,13 @@ std::optional<std::string> now_playing_json(const Status& status, const std::str
                                             db::TimePoint now);
 
 /// The fields of Play::track_json that people see; empty or 0 where it has none.
-struct Song {
+struct ShownSong {
   std::string title;
   std::string artist;
   std::string album;
   std::string isrc;  ///< the first
   double duration_s = 0;
 };
-Song song_of(const db::Play& play);
+ShownSong song_of(const db::Play& play);
 
 }  // namespace spintag::daemon

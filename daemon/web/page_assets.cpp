@@ -49,6 +49,7 @@ const minutes = s => Math.floor(s / 60) + ":" + pad(Math.floor(s % 60));
 const hour = s => { const d = new Date(s * 1000); return pad(d.getHours()) + ":" + pad(d.getMinutes()); };
 const idle = s => s.spintag.stream !== "connected" ? "No stream"
   : {silence: "Silence", speech: "Speech", music: "Music that is not in the catalogue"}[s.spintag.label] || "Listening\u2026";
+const perhaps = m => m ? "perhaps " + [m.track.artist, m.track.title].filter(Boolean).join(" - ") + ", by its melody" : "";
 function dot(element, state, text) {
   element.classList.toggle("good", state === "good");
   element.classList.toggle("bad", state === "bad");
@@ -60,7 +61,8 @@ function showStation(card, s) {
   dot(find(".stream"), stream === "connected" ? "good" : stream === "lost" ? "bad" : "", stream);
   find(".stream").title = s.spintag.problem;
   find(".title").textContent = now ? now.song.title || "Untitled" : idle(s);
-  find(".artist").textContent = now ? [now.song.artist, now.song.album].filter(Boolean).join(" \u00b7 ") : s.spintag.problem;
+  find(".artist").textContent = now ? [now.song.artist, now.song.album].filter(Boolean).join(" \u00b7 ")
+    : [s.spintag.problem, perhaps(s.spintag.melody)].filter(Boolean).join(" \u00b7 ");
   const bar = find("progress");
   bar.hidden = !now;
   bar.max = now && now.duration || 1;

@@ -34,6 +34,15 @@ std::string joined(const std::string& a, const std::string& b, const char* betwe
   return a.empty() || b.empty() ? a + b : a + between + b;
 }
 
+/// What unknown music may be.
+std::string melody_text(const StationStatus& station) {
+  if (!station.melody) return {};
+  db::Play play;
+  play.track_json = station.melody->track_json;
+  const ShownSong song = song_of(play);
+  return "perhaps " + joined(song.artist, song.title, " - ") + ", by its melody";
+}
+
 const char* dot_of(StreamState state) {
   if (state == StreamState::connected) return "good";
   return state == StreamState::lost ? "bad" : "";
@@ -44,11 +53,12 @@ void write_on_air(Out out, const StationStatus& station, db::TimePoint now) {
     fmt::format_to(out,
                    "<p class=\"title\">{}</p><p class=\"artist\">{}</p><progress hidden></progress>"
                    "<p class=\"clock\"></p>",
-                   idle_text(station), html_escaped(station.problem));
+                   idle_text(station),
+                   html_escaped(joined(station.problem, melody_text(station), " · ")));
     return;
   }
   const db::Play& play = *station.now_playing;
-  const Song song = song_of(play);
+  const ShownSong song = song_of(play);
   const double elapsed =
       std::max(0.0, std::chrono::duration<double>(now - play.started_at).count());
   const double length = std::max(1.0, song.duration_s);
@@ -65,7 +75,7 @@ void write_on_air(Out out, const StationStatus& station, db::TimePoint now) {
 void write_history(Out out, const StationStatus& station) {
   fmt::format_to(out, "<h3>Before</h3><ol>");
   for (const db::Play& play : station.history) {
-    const Song song = song_of(play);
+    const ShownSong song = song_of(play);
     const std::string text = html_escaped(joined(song.artist, song.title, " - "));
     fmt::format_to(out, "<li><time>{}</time><span title=\"{}\">{}</span></li>",
                    hour_utc(play.started_at), text, text.empty() ? "Untitled" : text);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -184,6 +185,56 @@ TEST_F(DaemonTest, ATrackThatIsIngestedWhileItRunsIsKnownWithinSeconds) {
       seconds_between(events("track.started", "late")[0]["data"]["started_at"], source->zero()), 0,
       2.5)
       << "the start is traced back to before the song was known";
+}
+
+TEST_F(DaemonTest, AKnownTuneThatABandPlaysLiveIsToldByItsMelodyAndAnUnknownOneIsNot) {
+  constexpr double kTuneLength = 80;
+  for (const unsigned tune : {1U, 2U, 3U, 4U, 5U, 6U}) {
+    const auto file = house_->path() / ("tune" + std::to_string(tune) + ".wav");
+    write_performance(file, {.tune = tune, .band = 10 + tune}, kTuneLength);
+    ASSERT_EQ(house_->run({"ingest", file}).status, 0);
+  }
+  const auto live = house_->path() / "live.wav";
+  const auto unknown = house_->path() / "unknown.wav";
+  // Further from the recording than its landmarks reach.
+  write_performance(live, {.tune = 4, .band = 77, .key = 5, .tempo = 0.8}, kTuneLength);
+  write_performance(unknown, {.tune = 99, .band = 78, .key = -2, .tempo = 1.1}, kTuneLength);
+
+  const auto source = radio_->play("live", live);
+  const auto other = radio_->play("unknown", unknown);
+  const auto daemon =
+      run(station("live", radio_->url("live")) + station("unknown", radio_->url("unknown")));
+  const auto guesses = [&](const std::string& name) {
+    std::vector<json> found;
+    for (const json& event : events("segment.unknown", name)) {
+      if (event["data"].contains("guess")) found.push_back(event);
+    }
+    return found;
+  };
+  EXPECT_TRUE(eventually([&] { return !guesses("live").empty(); }, 60s));
+  EXPECT_TRUE(eventually(
+      [&] { return std::chrono::duration<double>(daemon::utc_now() - other->zero()).count() > 50; },
+      60s));
+  const Finished finished = stop(*daemon);
+
+  ASSERT_EQ(guesses("live").size(), 1U) << finished.err;
+  const json data = guesses("live")[0]["data"];
+  const json guess = data["guess"];
+  EXPECT_EQ(source_of({{"data", guess}}), (house_->path() / "tune4.wav").string());
+  EXPECT_EQ(guess["method"], "melody");
+  EXPECT_GE(guess["confidence"].get<double>(), 0.9);
+  EXPECT_LT(guess["confidence"].get<double>(), 0.999);
+  EXPECT_NEAR(guess["speed"].get<double>(), 0.8, 0.03);
+  EXPECT_NEAR(guess["pitch"].get<double>(), std::exp2(5 / 12.0), 1e-4);
+  EXPECT_EQ(events("segment.unknown", "live")[0]["data"]["started_at"], data["started_at"])
+      << "of the segment that was told before";
+  EXPECT_FALSE(events("segment.unknown", "unknown").empty()) << finished.err;
+  EXPECT_TRUE(guesses("unknown").empty()) << guesses("unknown")[0];
+  for (const char* name : {"live", "unknown"}) {
+    EXPECT_TRUE(events("track.started", name).empty()) << "a melody is never a play";
+    EXPECT_TRUE(plays_of(name).empty());
+  }
+  EXPECT_THAT(finished.err, HasSubstr("[live] unknown music plays the melody of"));
 }
 
 TEST_F(DaemonTest, ADropOutAndAKilledDaemonDoNotDoubleAPlay) {

@@ -1,6 +1,7 @@
 // tests/integration/made_music.cpp - songs that nobody has recorded, made from a seed.
 #include "tests/integration/made_music.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <complex>
@@ -15,11 +16,44 @@ namespace spintag::test {
 namespace {
 
 constexpr int kRateHz = 22050;
+constexpr double kFadeSamples = 200;
 
 class Song {
  public:
   Song(std::uint32_t seed, double seconds)
       : random_(seed), samples_(static_cast<std::size_t>(seconds * kRateHz)) {}
+
+  /// The tune's notes come from a generator of their own, so that every band plays the same.
+  std::vector<float> perform(const Performance& how) {
+    std::mt19937 notes(how.tune);
+    const double beat_s = (0.36 + 0.02 * static_cast<double>(notes() % 8)) / how.tempo;
+    const int tonic = 57 + static_cast<int>(notes() % 8) + how.key;
+    constexpr std::array<int, 7> kMajor{0, 2, 4, 5, 7, 9, 11};
+    const auto pitch = [&](int degree) {
+      return tonic + kMajor[static_cast<std::size_t>(degree % 7)] + 12 * (degree / 7);
+    };
+    const bool strums = unit() < 0.5;  // this band does
+    const double length_s = static_cast<double>(samples_.size()) / kRateHz;
+    double tune_at = 0;
+    int degree = 7;
+    while (tune_at < length_s) {
+      degree = std::clamp(degree + static_cast<int>(notes() % 7) - 3, 4, 16);
+      const double beats = notes() % 3 == 0 ? 1 : 0.5;
+      tone(tune_at, beats * beat_s, pitch(degree), 0.2, true);
+      tune_at += beats * beat_s;
+    }
+    int beat = 0;
+    for (double at = 0; at < length_s; at += beat_s, ++beat) {
+      const int root = beat / 4 % 2 == 0 ? 0 : 4;
+      if (beat % 2 == 0) tone(at, 2.1 * beat_s, pitch(root) - 24, 0.12, true);
+      for (const int third : {0, 2, 4}) {
+        if (beat % 2 == 0) tone(at, 2.1 * beat_s, pitch(root + third) - 12, 0.07, true);
+        if (strums) tone(at + beat_s / 2, 0.5 * beat_s, pitch(root + third) - 12, 0.04);
+      }
+      hit(at, beat % 2 == 0 ? 0.10 : 0.05);
+    }
+    return std::move(samples_);
+  }
 
   std::vector<float> make() {
     const double beat_s = 0.32 + 0.25 * unit();
@@ -45,20 +79,24 @@ class Song {
  private:
   double unit() { return static_cast<double>(random_()) / 4294967296.0; }
 
-  // Five harmonics that die away, each a rotating vector.
-  void tone(double at_s, double length_s, int midi, double level) {
+  // Five harmonics that die away, each a rotating vector; a voice that holds its notes does not, or
+  // the meter would take it for speech.
+  void tone(double at_s, double length_s, int midi, double level, bool holds = false) {
     const double hertz = 440.0 * std::pow(2.0, (midi - 69) / 12.0);
     const auto first = static_cast<std::size_t>(at_s * kRateHz);
     const auto last =
         std::min(samples_.size(), first + static_cast<std::size_t>(length_s * kRateHz));
+    const double falls = holds ? 0.05 : 1.0;
     for (int harmonic = 1; harmonic <= 5 && harmonic * hertz < 5000; ++harmonic) {
       const double loudness = level * (0.3 + unit()) / harmonic;
-      const double decay = std::exp(-(1.0 + harmonic) / (length_s * kRateHz));
+      const double decay = std::exp(-falls * (1.0 + harmonic) / (length_s * kRateHz));
       const std::complex<double> turn =
           std::polar(decay, 2 * std::numbers::pi * harmonic * hertz / kRateHz);
       std::complex<double> phase = std::polar(loudness, 2 * std::numbers::pi * unit());
-      for (std::size_t i = first; i < last; ++i, phase *= turn)
-        samples_[i] += static_cast<float>(phase.imag());
+      for (std::size_t i = first; i < last; ++i, phase *= turn) {
+        const double end = holds ? std::min(1.0, static_cast<double>(last - i) / kFadeSamples) : 1;
+        samples_[i] += static_cast<float>(end * phase.imag());
+      }
     }
   }
 
@@ -105,6 +143,11 @@ void write_wav(const std::filesystem::path& wav, const std::vector<float>& sampl
 
 void write_song(const std::filesystem::path& wav, std::uint32_t seed, double seconds) {
   write_wav(wav, Song(seed, seconds).make());
+}
+
+void write_performance(const std::filesystem::path& wav, const Performance& performance,
+                       double seconds) {
+  write_wav(wav, Song(performance.band, seconds).perform(performance));
 }
 
 void write_silence(const std::filesystem::path& wav, double seconds) {

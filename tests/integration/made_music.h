@@ -10,6 +10,18 @@ namespace spintag::test {
 /// tempo, key and tune.
 void write_song(const std::filesystem::path& wav, std::uint32_t seed, double seconds);
 
+/// How somebody plays a tune.
+struct Performance {
+  std::uint32_t tune = 1;  ///< the same number, the same notes
+  std::uint32_t band = 1;  ///< another number, other instruments and accompaniment
+  int key = 0;             ///< semitones above the tune's own
+  double tempo = 1;        ///< over the tune's own
+};
+
+/// Writes a WAV as write_song() does: the tune over a bass, chords and drums.
+void write_performance(const std::filesystem::path& wav, const Performance& performance,
+                       double seconds);
+
 /// A WAV without any sound: digital silence.
 void write_silence(const std::filesystem::path& wav, double seconds);
 

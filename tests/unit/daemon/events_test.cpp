@@ -121,5 +121,28 @@ TEST(Events, StreamEventsAreState) {
   EXPECT_FALSE(events[0].is_log);
 }
 
+TEST(Events, AMelodyIsToldOfUnknownMusicAndNotAsAPlay) {
+  const std::vector<config::Sink> sinks = {sink("site")};
+  MelodyNews news;
+  news.track_id = 7;
+  news.track_json = R"({"title":"Reel","artist":"Band","album":"","isrc":[],"label":"",)"
+                    R"("recording_mbid":"","duration_s":60})";
+  news.confidence = 0.9731234567;
+  news.speed = 1.09051;
+  news.pitch = 1.25;
+  news.detected_at = at("2026-03-01T12:00:26Z");
+  const auto events = make_melody_event("wjrh", at("2026-03-01T12:00:00Z"), news, sinks,
+                                        at("2026-03-01T12:00:26Z"));
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_EQ(events[0].type, "segment.unknown");
+  EXPECT_EQ(events[0].body,
+            R"({"type":"segment.unknown","timestamp":"2026-03-01T12:00:26.000Z",)"
+            R"("data":{"station":"wjrh","started_at":"2026-03-01T12:00:00.000Z","guess":{"track":)"
+            R"({"track_id":7,"title":"Reel","artist":"Band","album":"","isrc":[],"label":"",)"
+            R"("recording_mbid":"","duration_s":60},"detected_at":"2026-03-01T12:00:26.000Z",)"
+            R"("confidence":0.973123,"speed":1.0905,"pitch":1.25,"method":"melody"}}})");
+  EXPECT_FALSE(events[0].is_log);
+}
+
 }  // namespace
 }  // namespace spintag::daemon

@@ -69,6 +69,23 @@ TEST(LogEntryText, ASegmentComesBack) {
   EXPECT_EQ(back.segment.ended_at, at(20));
 }
 
+TEST(LogEntryText, AMelodyOfASegmentComesBack) {
+  LogEntry entry;
+  entry.what = LogEntry::What::segment_guessed;
+  entry.at = at(30);
+  entry.segment = {0, "wjrh", "music", at(10), std::nullopt};
+  entry.melody = {7, R"({"title":"a"})", 0.97, 1.1, 1.5, at(29)};
+  const LogEntry back = from_text(to_text(entry));
+  EXPECT_EQ(back.what, LogEntry::What::segment_guessed);
+  EXPECT_EQ(back.segment.started_at, at(10));
+  EXPECT_EQ(back.melody.track_id, 7);
+  EXPECT_EQ(back.melody.track_json, entry.melody.track_json);
+  EXPECT_EQ(back.melody.confidence, 0.97);
+  EXPECT_EQ(back.melody.speed, 1.1);
+  EXPECT_EQ(back.melody.pitch, 1.5);
+  EXPECT_EQ(back.melody.detected_at, at(29));
+}
+
 TEST(LogEntryText, AStreamTitleThatIsNoUtf8StopsNothing) {
   LogEntry entry = renamed_play();
   entry.play.stream_title = "caf\xE9";

@@ -55,6 +55,19 @@ TEST(StatusBoard, NextPlayPushesTheOneBeforeIntoTheHistory) {
   EXPECT_THAT(ids(one.history), ElementsAre(2, 1));
 }
 
+TEST(StatusBoard, AMelodyIsForgottenWithItsSegment) {
+  StatusBoard board(kStations);
+  board.set_label("one", "music");
+  MelodyNews melody;
+  melody.track_id = 7;
+  board.set_melody("one", melody);
+  ASSERT_TRUE(board.snapshot().stations[0].melody);
+  EXPECT_EQ(board.snapshot().stations[0].melody->track_id, 7);
+  EXPECT_FALSE(board.snapshot().stations[1].melody);
+  board.set_label("one", "");
+  EXPECT_FALSE(board.snapshot().stations[0].melody);
+}
+
 TEST(StatusBoard, CorrectionReplacesWhatIsOnAir) {
   StatusBoard board(kStations);
   board.play_on_air(play(1));

@@ -7,22 +7,20 @@
 namespace spintag::fingerprint {
 namespace {
 
-struct Weights {
-  double constant = -9;
-  double agreement = 6;
-  double changes = 8;
-  double gap = 12;  ///< of agreement + changes before the best other tune
-};
-constexpr Weights kWeights;
+// Log odds = constant + weight * evidence; evidence = gap * changes a second: how much better the
+// best melody agrees than any other one, of a mix that says so much. Notes that are held for long
+// agree with many a melody: without the second factor a drone of one recording was told for sure.
+constexpr double kConstant = -5.55;
+constexpr double kWeight = 12.5;
+constexpr double kMostChanges = 2.5;  // a second; of more it is not known that they count more
 
 }  // namespace
 
 double melody_confidence(const TuneAnswer& answer) {
   const TuneMatch& best = answer.best;
   const double gap = double{best.agreement} + best.changes - answer.second;
-  const double log_odds = kWeights.constant + kWeights.agreement * best.agreement +
-                          kWeights.changes * best.changes + kWeights.gap * gap;
-  return std::min(kSurestMelody, 1 / (1 + std::exp(-log_odds)));
+  const double evidence = gap * std::min(kMostChanges, double{answer.changes_a_s});
+  return std::min(kSurestMelody, 1 / (1 + std::exp(-(kConstant + kWeight * evidence))));
 }
 
 }  // namespace spintag::fingerprint

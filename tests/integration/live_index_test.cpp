@@ -11,14 +11,17 @@
 #include <fstream>
 #include <optional>
 #include <random>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "daemon/index_follower.h"
 #include "daemon/status_board.h"
+#include "daemon/tune_book.h"
 #include "db/connection.h"
 #include "db/private_cluster.h"
+#include "fingerprint/melody/packed_melody.h"
 #include "fingerprint/profile.h"
 #include "fingerprint/reference.h"
 #include "tests/integration/commands_fixture.h"
@@ -204,6 +207,68 @@ TEST_F(LiveIndexTest, APrivateServerThatDiedIsStartedAgainAndFollowed) {
   }
   ASSERT_TRUE(track) << "the server was not started again";
   EXPECT_TRUE(index.current()->contains(*track));
+}
+
+std::vector<std::byte> packed_tune(unsigned seed) {
+  std::mt19937 random(seed);
+  fingerprint::Melody melody;
+  for (int i = 0; i < 100; ++i) {
+    melody.notes.push_back(
+        {0.4F * static_cast<float>(i), 0.4F, 60 + static_cast<float>(random() % 12)});
+  }
+  return fingerprint::pack_melodies({&melody, 1});
+}
+
+TEST_F(LiveIndexTest, TuneBookFollowsTheMelodiesOfTheStore) {
+  const auto faults = [](const std::string& fault) { ADD_FAILURE() << fault; };
+  const auto put_tune = [&](std::int64_t track_id, unsigned seed) {
+    const auto packed = packed_tune(seed);
+    EXPECT_TRUE(store_.put_melodies(
+        track_id, {fingerprint::kMelodyFromRecording, fingerprint::kPackedMelodyVersion, packed}));
+  };
+  const std::int64_t one = put(store_, 1);
+  const std::int64_t two = put(store_, 2);
+  put_tune(one, 1);
+  TuneBook book;
+  book.refresh(store_, {}, faults);
+  EXPECT_EQ(book.melodies(), 1U);
+  EXPECT_EQ(book.track_of(0), one);
+
+  put_tune(two, 2);
+  put_tune(one, 3);  // in the place of the first
+  book.refresh(store_, {}, faults);
+  EXPECT_EQ(book.melodies(), 2U);
+  store_.remove_track(one);
+  book.refresh(store_, {}, faults);
+  ASSERT_EQ(book.melodies(), 1U);
+  for (std::uint32_t i = 0; i < book.index().size(); ++i) {
+    if (!book.index()[i].empty()) {
+      EXPECT_EQ(book.track_of(i), two);
+    }
+  }
+  for (unsigned seed = 10; seed < 20; ++seed) {  // until it begins anew
+    put_tune(two, seed);
+    book.refresh(store_, {}, faults);
+    EXPECT_EQ(book.melodies(), 1U);
+  }
+  EXPECT_LE(book.index().size(), 6U);
+  book.refresh(store_, {}, faults);
+  EXPECT_EQ(book.melodies(), 1U);
+}
+
+TEST_F(LiveIndexTest, TuneBookThatIsStoppedKeepsWhatItHad) {
+  const std::int64_t one = put(store_, 1);
+  const auto packed = packed_tune(1);
+  store_.put_melodies(
+      one, {fingerprint::kMelodyFromRecording, fingerprint::kPackedMelodyVersion, packed});
+  std::stop_source stop;
+  stop.request_stop();
+  TuneBook book;
+  const auto faults = [](const std::string& fault) { ADD_FAILURE() << fault; };
+  EXPECT_THROW(book.refresh(store_, stop.get_token(), faults), TuneBook::Interrupted);
+  EXPECT_EQ(book.melodies(), 0U);
+  book.refresh(store_, {}, faults);  // and the connection is as good as before
+  EXPECT_EQ(book.melodies(), 1U);
 }
 
 }  // namespace

@@ -226,6 +226,41 @@ TEST_F(MelodyCommands, TunesAndRecordingsLiveSideBySide) {
       << "what was removed comes back";
 }
 
+TEST_F(MelodyCommands, ARecordingHasItsMelodyOrGetsItLater) {
+  const std::string wav = (house_.path() / "tune.wav").string();
+  write_performance(wav, {.tune = 5, .band = 2}, 40);
+  const Json first = house_.run({"ingest", "--json", "--no-melodies", wav}).lines().at(0);
+  EXPECT_EQ(first["event"], "ingested");
+  EXPECT_FALSE(shown(first["track_id"]).contains("melodies"));
+
+  const Json second = ingest(wav).at(0);
+  EXPECT_EQ(second["event"], "ingested");
+  EXPECT_EQ(second["track_id"], first["track_id"]);
+  EXPECT_THAT(second["reason"].get<std::string>(), HasSubstr("melody"));
+  const Json melodies = shown(first["track_id"])["melodies"];
+  ASSERT_EQ(melodies.size(), 1U);
+  EXPECT_EQ(melodies[0]["method"], "recording");
+  EXPECT_GT(melodies[0]["notes"].get<int>(), 60) << "of some 130 that are played";
+  EXPECT_NEAR(melodies[0]["length_s"].get<double>(), 40, 1);
+
+  const Json third = ingest(wav).at(0);
+  EXPECT_EQ(third["event"], "skipped");
+  EXPECT_EQ(third["reason"], "already in the catalogue");
+  fs::last_write_time(wav, fs::file_time_type::clock::now());
+  EXPECT_EQ(ingest(wav).at(0)["event"], "skipped") << "its audio has not changed";
+}
+
+TEST_F(MelodyCommands, ARecordingWithoutMelodyIsNotDecodedAgain) {
+  const std::string wav = (house_.path() / "noise.wav").string();
+  shell("sox -q -n -r 22050 " + in_quotes(wav) + " synth 8 whitenoise vol 0.3");
+  const Json first = ingest(wav).at(0);
+  EXPECT_EQ(first["event"], "ingested") << first;
+  const Json melodies = shown(first["track_id"])["melodies"];
+  ASSERT_EQ(melodies.size(), 1U);
+  EXPECT_EQ(melodies[0]["melodies"], 0);
+  EXPECT_EQ(ingest(wav).at(0)["event"], "skipped");
+}
+
 TEST_F(MelodyCommands, ExportedTunesAreImportedElsewhere) {
   const auto tunes = ingest(put("three.notes", kThreeTunes));
   const fs::path file = house_.path() / "all.ndjson";

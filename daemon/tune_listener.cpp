@@ -50,18 +50,20 @@ void TuneListener::ask(const UnknownMusic& state) {
 
 std::optional<TuneGuess> TuneListener::take(const TuneGuess& guess, double from_s) {
   double doubt = 1 - guess.confidence;
+  std::size_t agreeing = 1;
   for (const auto& [before, before_from_s] : guesses_) {
     const double expected_s = before.track_start_s + (from_s - before_from_s) * before.speed;
     if (before.track_id == guess.track_id &&
         std::abs(guess.track_start_s - expected_s) < params_.same_place_s) {
       doubt *= 1 - before.confidence;
+      ++agreeing;
     }
   }
   guesses_.emplace_back(guess, from_s);
   if (guesses_.size() > kGuessesKept) guesses_.erase(guesses_.begin());
   TuneGuess surer = guess;
   surer.confidence = std::max(guess.confidence, std::min(fingerprint::kSurestMelody, 1 - doubt));
-  if (surer.confidence < params_.min_confidence ||
+  if (surer.confidence < params_.min_confidence || agreeing < params_.agreeing ||
       std::ranges::find(told_, guess.track_id) != told_.end()) {
     return std::nullopt;
   }

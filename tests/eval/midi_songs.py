@@ -1,9 +1,8 @@
 """Standard MIDI Files as lists of events: read, changed (key, tempo, instruments, voices), accompanied, written, rendered.
 
-Needs numpy for nothing; rendering needs fluidsynth and a General MIDI soundfont.
+Rendering needs fluidsynth and a General MIDI soundfont.
 """
 
-import random
 import subprocess
 from dataclasses import dataclass, field, replace
 from pathlib import Path

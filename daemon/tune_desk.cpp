@@ -19,7 +19,7 @@ namespace spintag::daemon {
 
 namespace {
 
-constexpr int kNice = 19;  // whatever recognises recordings goes first
+constexpr int kNice = 10;  // whatever recognises recordings goes first
 
 void step_back() {
   ::pthread_setname_np(::pthread_self(), "melody");

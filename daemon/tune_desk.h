@@ -29,7 +29,7 @@ struct TuneGuess {
   friend bool operator==(const TuneGuess&, const TuneGuess&) = default;
 };
 
-/// One thread ("melody"), of the lowest priority, which may block on the database. It takes up one
+/// One thread ("melody"), of a low priority, which may block on the database. It takes up one
 /// question at a time, of any station; while it works no other is taken. The melodies are read
 /// when the first question comes.
 class TuneDesk {

@@ -7,7 +7,7 @@
 //   st-NAME      one a station: its network stream (deadlines), a free matcher or the answer of
 //                "match", the play log's room
 //   match        where there is one, the CUDA device that it owns
-//   melody       the database; of the lowest priority
+//   melody       the database; of a low priority
 //   play-log     the database, the disk (spool, on-air file)
 //   index        the database, the disk (snapshot); a large merge has "index-build" threads of its
 //                own, which wait for nothing

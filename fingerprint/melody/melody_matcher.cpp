@@ -220,7 +220,10 @@ class Search {
     const auto costs = alignment_costs(params_.serial ? cpu : device_, hum_, sung, params_.notes,
                                        params_.serial ? 1 : params_.threads);
     for (std::size_t i = 0; i < costs.size(); ++i) {
-      whose[i]->match.cost = std::min(whose[i]->match.cost, costs[i]);
+      MelodyMatch& match = whose[i]->match;
+      if (costs[i] >= match.cost) continue;
+      match.cost = costs[i];
+      match.start_s = sung[i].melody->notes[sung[i].from.note].onset_s;
     }
     std::ranges::stable_sort(verdicts, {}, [](const Verdict& v) { return v.match.cost; });
   }

@@ -1,6 +1,8 @@
 // daemon/tune_book.cpp - the melodies that unknown music is compared with, kept equal to the store.
 #include "daemon/tune_book.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -46,7 +48,7 @@ void TuneBook::refresh(db::Store& store, const std::stop_token& stop,
 
 void TuneBook::read_all(db::Store& store, const std::stop_token& stop,
                         const std::function<void(const std::string&)>& on_fault) {
-  TuneBook fresh;
+  TuneBook fresh(most_);
   store.with_snapshot([&] {
     fresh.cursor_ = store.newest_change();
     for_each_melody(
@@ -62,6 +64,9 @@ void TuneBook::read_all(db::Store& store, const std::stop_token& stop,
 
 void TuneBook::add(std::int64_t track_id, const fingerprint::Melody& melody) {
   if (melody.notes.empty()) return;
+  if (melodies() >= most_) {
+    throw TooMany(fmt::format("the catalogue has more than {} melodies", most_));
+  }
   melodies_of_track_.emplace(track_id, index_.add(melody));
   track_ids_.push_back(track_id);
 }

@@ -43,7 +43,7 @@ TuneDesk::~TuneDesk() {
 
 std::optional<TuneDesk::Answer> TuneDesk::ask(std::vector<float>&& samples) {
   const std::lock_guard lock(mutex_);
-  if (busy_) return std::nullopt;
+  if (busy_ || given_up_) return std::nullopt;
   busy_ = true;
   question_ = std::move(samples);
   promise_ = {};
@@ -60,11 +60,17 @@ void TuneDesk::work(const std::stop_token& stop) {
       samples = std::exchange(question_, {});
     }
     std::optional<TuneGuess> guess;
+    bool too_many = false;
     try {
       guess = answer(samples, stop);
       problem_.clear();
     } catch (const TuneBook::Interrupted&) {
       // The loop ends next.
+    } catch (const TuneBook::TooMany& error) {
+      spdlog::warn("unknown music is not compared with melodies until the next start: {}",
+                   error.what());
+      book_ = TuneBook();
+      too_many = true;
     } catch (const std::exception& error) {  // a store that is away comes back
       if (problem_ != error.what()) {
         spdlog::warn("unknown music is not compared with melodies: {}", error.what());
@@ -73,6 +79,7 @@ void TuneDesk::work(const std::stop_token& stop) {
     }
     const std::lock_guard lock(mutex_);
     busy_ = false;
+    given_up_ = too_many;
     promise_.set_value(std::move(guess));
   }
   // Whoever asked last is not left waiting.

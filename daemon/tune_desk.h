@@ -44,8 +44,9 @@ class TuneDesk {
 
   /// Any thread; never waits.
   /// @param samples  mono at PredominantPitch::kRateHz
-  /// @return nothing while another question waits or is worked on, and `samples` are untouched; the
-  /// answer has no guess if the music is like no melody, the database is away or the desk closes
+  /// @return nothing while another question waits or is worked on, or once there were more melodies
+  /// than a TuneBook takes, and `samples` are untouched; the answer has no guess if the music is
+  /// like no melody, the database is away or the desk closes
   std::optional<Answer> ask(std::vector<float>&& samples);
 
  private:
@@ -57,11 +58,12 @@ class TuneDesk {
   TuneBook book_;
   std::string problem_;  ///< as last logged
 
-  std::mutex mutex_;  ///< guards question_, promise_, busy_
+  std::mutex mutex_;  ///< guards question_, promise_, busy_, given_up_
   std::condition_variable_any asked_;
   std::vector<float> question_;
   std::promise<std::optional<TuneGuess>> promise_;
   bool busy_ = false;
+  bool given_up_ = false;
 
   std::jthread thread_;
 };

@@ -256,6 +256,22 @@ TEST_F(LiveIndexTest, TuneBookFollowsTheMelodiesOfTheStore) {
   EXPECT_EQ(book.melodies(), 1U);
 }
 
+TEST_F(LiveIndexTest, TuneBookRefusesMoreThanItCanCompareInTime) {
+  const auto faults = [](const std::string& fault) { ADD_FAILURE() << fault; };
+  TuneBook book(2);
+  for (unsigned number = 1; number <= 3; ++number) {
+    const std::int64_t track_id = put(store_, number);
+    const auto packed = packed_tune(number);
+    store_.put_melodies(
+        track_id, {fingerprint::kMelodyFromRecording, fingerprint::kPackedMelodyVersion, packed});
+    if (number < 3) book.refresh(store_, {}, faults);
+  }
+  EXPECT_EQ(book.melodies(), 2U);
+  EXPECT_THROW(book.refresh(store_, {}, faults), TuneBook::TooMany);
+  TuneBook fresh(2);
+  EXPECT_THROW(fresh.refresh(store_, {}, faults), TuneBook::TooMany) << "reading all, too";
+}
+
 TEST_F(LiveIndexTest, TuneBookThatIsStoppedKeepsWhatItHad) {
   const std::int64_t one = put(store_, 1);
   const auto packed = packed_tune(1);

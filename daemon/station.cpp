@@ -20,7 +20,7 @@ namespace spintag::daemon {
 namespace {
 
 constexpr std::size_t kPlaysKept = 50;  // more than can be reopened
-constexpr double kHeardNow_s = 3;       // following looks once a second, at the last five
+constexpr double kHeardNow_s = 3;       // following looks twice a second, at the last five
 
 double seconds(std::chrono::microseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 

@@ -5,7 +5,7 @@
 // is often that of another voice, or an octave off: an error costs no more than its own time.
 //
 // MelodyMatcher, made for hums, sums squared errors of pitch: of 59 windows of played variants
-// among 16 recordings it found 13, this 2 in 3 among 60.
+// among 16 recordings it found 13, this 165 of 180 among 91 recordings.
 #pragma once
 
 #include <cstddef>
